@@ -1,4 +1,4 @@
-"""What can go wrong, in words that a person reads."""
+"""Errors and notes, worded for the command line and for Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
     Parameters
     ----------
     path : str or path
-        What is written.
+        File or folder.
 
     Raises
     ------
@@ -127,7 +127,7 @@ class SoftirrError(Exception):
 
 
 class InputError(SoftirrError, ValueError):
-    """The input can't be used; the message says what is wrong and where (the command line ends with status 2).
+    """The input can't be used; the message names the problem and its location (the command line ends with status 2).
 
     Options within the message are made by :func:`option`, so that Python users read the names of parameters.
     """

@@ -18,14 +18,14 @@ _SIGN = re.compile(rf"{MINUS}(?=\d)")
 
 
 def number(value: float | None, digits: int = 2, *, sign: bool = False, none: str = "–") -> str:
-    """A number with so many digits after the point.
+    """A number with a number of digits after the point.
 
     Parameters
     ----------
     sign : bool
         Whether positive numbers have a plus sign, as differences do.
     none : str
-        What is written for None.
+        Text for None.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def cell(value: float | None) -> str:
 
 
 def in_terminal(text: str) -> str:
-    """The text with a hyphen where a number has the minus sign.
+    """The text with hyphens instead of minus signs.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class Provenance:
     Attributes
     ----------
     measure
-        The name the measure was asked for by, such as ``indel`` or ``nli:PATH``.
+        Requested name of the measure, such as ``indel`` or ``nli:PATH``.
     model, model_sha256
         Folder or hub name of the model, and the hash of its weights, configuration and tokenizer; None for lexical
         measures.
@@ -39,14 +39,14 @@ class Provenance:
     truncated_texts
         Number of pairs (for embeddings: texts) so far that did not fit the model and lost tokens.
     clipped
-        Number of negative cosines set to 0 so far; None where the measure has none.
+        Number of negative cosines set to 0 so far; None if the measure has none.
     failed_answers
-        Number of answers of a language model so far that could not be read, each counted as P = 0; None where there are
+        Number of answers of a language model so far that could not be read, each counted as P = 0; None if there are
         none.
     policy
-        What counts as the same, as :meth:`softirr.Policy.to_dict` gives it; None where no policy was chosen.
+        What counts as the same, as :meth:`softirr.Policy.to_dict` gives it; None if no policy was chosen.
     facts
-        Version of the facts that are read before a model compares texts; None where none are.
+        Version of the facts that are read before a model compares texts; None if none are.
     terminologies
         Terminologies that texts were looked up in.
     kind

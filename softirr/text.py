@@ -229,7 +229,7 @@ def protected(text: str) -> list[bool]:
 
 
 def plain_number(text: str) -> float | None:
-    """The number that a text is, in digits as people write them; None where it has anything else.
+    """The number that a text is, in digits as people write them; None if it has anything else.
 
     Python's own ``float`` also reads ``1_0`` as 10, ``nan`` and ``infinity``.
 

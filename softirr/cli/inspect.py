@@ -1,4 +1,4 @@
-"""``softirr inspect``: what is understood of a file, before anything is scored."""
+"""``softirr inspect``: how a file is read, before anything is scored."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _show_columns(unknown: UnknownColumns, arguments: argparse.Namespace) -> int
 
 
 def _language(texts: Sequence[str]) -> str | None:
-    """The language of the texts; None where function words and letters do not tell it."""
+    """The language of the texts; None if function words and letters do not identify it."""
     from softirr.meaning.measures.languages import language_profile
 
     profile = language_profile(texts[:: len(texts) // _SAMPLE + 1])

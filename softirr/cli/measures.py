@@ -1,4 +1,4 @@
-"""``softirr measures``: the equivalence measures and what each needs."""
+"""``softirr measures``: the equivalence measures and their requirements."""
 
 from __future__ import annotations
 

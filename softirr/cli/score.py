@@ -188,7 +188,7 @@ def _write_tasks(reports: dict[str, Any], arguments: argparse.Namespace) -> None
 
 
 def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
-    """Write each report; if there are several, all but the main one have a folder of their own."""
+    """Write each report; if there are several, all but the main one have a separate folder."""
     from softirr.report.output import write_report
 
     notes: dict[str, None] = {}

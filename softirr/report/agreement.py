@@ -73,7 +73,7 @@ def agreement(
         Equivalence of two texts, by name or made. A field of another kind (``kind`` of :class:`softirr.ReadOptions`) is
         compared by the distance of its kind instead.
     policy : Policy or str, optional
-        What counts as the same: a policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares
+        A policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares
         texts as they are written.
     judgments : sequence of Judgments or paths
         Judged sheets (:mod:`softirr.audit`): they correct the coefficients, and narrow their intervals.
@@ -98,7 +98,7 @@ def agreement(
     Returns
     -------
     AgreementReport
-        Undefined values are None and say why; nothing is nan.
+        Undefined values are None with a reason; nothing is nan.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def agreement(
     >>> softirr.agreement(rows, "exact").coefficients["observed_agreement"].value
     0.0
 
-    A wide data frame, whose index is the items:
+    A wide data frame with the items as its index:
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"ann": ["fever", "cough"], "bob": ["fevers", "rash"]}, index=["case 1", "case 2"])
@@ -139,7 +139,7 @@ def agreement(
 def _under(
     table: AnnotationTable, measure: str | Measure, policy: Policy | str | None
 ) -> tuple[AnnotationTable, Measure]:
-    """The table split and the measure made as a policy says; a table that was split already stays."""
+    """The table and the measure under a policy; a table that was split already stays."""
     if table.kind != TEXT:
         return table, measure if isinstance(measure, KindMeasure) else KindMeasure(table)
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
@@ -256,7 +256,7 @@ def with_reasons(
 
 
 def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
-    """What gives the reasons of pairs of texts of this table.
+    """The function that explains pairs of texts of this table.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def item_agreement(
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> tuple[ItemAgreement, ...]:
-    """Agreement and matches of each item alone, without chance: what has to be computed anew when an item changes.
+    """Agreement and matches of each item alone, without chance: the part to repeat when an item changes.
 
     Parameters
     ----------

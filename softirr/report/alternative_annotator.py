@@ -78,7 +78,7 @@ class AlternativeAnnotator:
     skipped : tuple of str
         Annotators with fewer than ``LEAST_ITEMS`` items.
     undefined : str or None
-        Why there is no result.
+        Reason for a missing result.
     """
 
     model: str
@@ -91,7 +91,7 @@ class AlternativeAnnotator:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the model wins against at least half of the annotators; None where the test is not defined."""
+        """Whether the model wins against at least half of the annotators; None if the test is not defined."""
         return None if self.winning_rate is None else self.winning_rate >= PASSING_RATE
 
     @property
@@ -210,7 +210,7 @@ def _not_defined(model: str, epsilon: float, reason: str, skipped: tuple[str, ..
 
 
 def _by_rater_pair(table: AnnotationTable, scored: Scored) -> dict[tuple[str, str], Floats]:
-    """Equivalence of the answers of two raters on each item, shape (n_items,), NaN where one is missing."""
+    """Equivalence of the answers of two raters on each item, shape (n_items,), NaN if one is missing."""
     ratings, comparisons = scored.ratings, scored.ratings.comparisons
     first, second = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
     by_pair: dict[tuple[str, str], Floats] = {}

@@ -37,7 +37,7 @@ def report_parts(table: AnnotationTable, estimates: Estimated) -> dict[str, Any]
     Returns
     -------
     dict of str to object
-        By the names of :class:`AgreementReport`.
+        Values by the attributes of :class:`AgreementReport`.
     """
     scored_table = estimates.scored
     ratings, scores, chance, summary = (
@@ -129,7 +129,7 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
     Returns
     -------
     dict of str to float, or None
-        None where all items weigh the same.
+        None if all items weigh the same.
     """
     if table.weights is None:
         return None
@@ -172,7 +172,7 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
 
 
 def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
-    """What is left out because of very many raters."""
+    """Sentences on details that are left out because of very many raters."""
     sentences = []
     n_pairs = len(ratings.comparisons.rater_pairs)
     if n_pairs > MOST_RATER_PAIRS:

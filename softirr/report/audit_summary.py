@@ -1,4 +1,4 @@
-"""What judgments of pairs of texts say of a table: the object ``audit`` of the report."""
+"""A summary of judgments of pairs of texts: the object ``audit`` of the report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AuditSummary(JsonObject):
     off : dict of str to float or None
         ``plain`` minus the corrected value.
     needed_for_width : dict of str to int or None
-        Total number of judgments that narrows the interval of the headline coefficient to about each width; None where
+        Total number of judgments that narrows the interval of the headline coefficient to about each width; None if
         no number would, because the items are a sample.
     judges_agreement : dict or None
         With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's

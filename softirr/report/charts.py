@@ -60,7 +60,7 @@ class Drawing:
     def text(
         self, x: float, y: float, text: str, anchor: Anchor = "start", color: str = "quiet", bold: bool = False
     ) -> None:
-        """A text whose direction does not change the direction of its neighbors."""
+        """A text that does not change the direction of its neighbors."""
         weight = ' font-weight="600"' if bold else ""
         where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" unicode-bidi="isolate"'
         self._shapes.append(f'<text {where} fill="{_color(color)}"{weight}>{escape(text)}</text>')
@@ -126,7 +126,7 @@ def forest_chart(
     low: float | None = None,
     width: float = WIDE,
 ) -> Drawing:
-    """Values with their intervals, a line for each; differences follow with an axis of their own.
+    """Values with their intervals, a line for each; differences follow with a separate axis.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _ticks(low: float, high: float, max_ticks: int) -> tuple[float, float, list[
 
 
 def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, target: float | None = None) -> Drawing:
-    """One value with its interval on an axis from 0, or from where the interval begins, to 1.
+    """One value with its interval on an axis to 1, from 0 or from the start of the interval.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def compare(
     Raises
     ------
     InputError
-        If there is only one part to compare, no common items where they are needed, or an option is unknown.
+        If there is only one part to compare, no common items if they are needed, or an option is unknown.
 
     Examples
     --------

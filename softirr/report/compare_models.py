@@ -62,12 +62,12 @@ def compare_models(
     table : AnnotationTable, data frame, Dataset, list, dict or array
         With the answers of the people and the models, in any form that :func:`softirr.agreement` takes.
     models : sequence of str, optional
-        Raters to compare with all others; by default those whose names begin with ``model:``. If all of them are
+        Raters to compare with all others; by default those with names that begin with ``model:``. If all of them are
         models, other models do not count as people. The rater ``reference`` never counts.
     measure, options, adjust, cache, progress
         As for :func:`compare`.
     coefficient : {"cohen_kappa", "observed_agreement"}
-        What is compared.
+        Coefficient that is compared.
     margin : float
         How much less a model may agree with the people and still be within their range.
     epsilon : float, optional

@@ -1,4 +1,4 @@
-"""A table with its estimates, as a part of a comparison, and what every kind of comparison shares."""
+"""A table with its estimates, as a part of a comparison, and steps of all comparisons."""
 
 from __future__ import annotations
 
@@ -200,11 +200,11 @@ def differences_of(
     Parameters
     ----------
     samples : sequence of Sample
-        Of the groups, in the same order.
+        Samples of the groups, in the same order.
     independent : bool
         Items of the same id are different items.
     adjust : bool
-        Adjust p values and intervals for the number of differences: an interval excludes 0 where the adjusted p is
+        Adjust p values and intervals for the number of differences: an interval excludes 0 if the adjusted p is
         below 0.05.
     """
     differences, sizes = [], []

@@ -41,7 +41,7 @@ class Comparison(JsonObject):
     measure : str
         Several, separated by commas, if measures are compared.
     compared : {"tables", "measures", "policies", "models"}
-        What the groups are.
+        Kind of the groups.
     paired : bool
         Whether every two groups share items.
     adjusted : str or None
@@ -51,7 +51,7 @@ class Comparison(JsonObject):
     others : tuple of Group
         Where a rater or model is compared with the others: each of them with the rest of them.
     margin : float or None
-        Of the verdicts.
+        Margin of the verdicts.
     alternative : tuple of AlternativeAnnotator
         Where models are compared with people: the alternative annotator test of each.
     misfits : tuple of str
@@ -238,7 +238,7 @@ class Comparison(JsonObject):
 
     @property
     def adjustment(self) -> str | None:
-        """What is adjusted for the number of differences, as a sentence; None where nothing is."""
+        """A sentence on the adjustment for the number of differences; None without one."""
         if self.adjusted is None:
             return None
         n = len(self.differences)
@@ -256,7 +256,7 @@ def range_of(values: Iterable[float | None]) -> tuple[float, float] | None:
     Parameters
     ----------
     values : iterable of (float or None)
-        None where one is undefined.
+        None if one is undefined.
 
     Returns
     -------

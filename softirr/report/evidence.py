@@ -40,14 +40,14 @@ MOST_CORRECTED = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What all evidence says of a table.
+    """Estimates of a table from all evidence.
 
     Attributes
     ----------
     collected : Collected or None
-        The judgments; None where there are no sheets.
+        The judgments; None without sheets.
     audit : AuditSummary or None
-        What the judgments say, for the report.
+        Summary of the judgments, for the report.
     """
 
     estimates: Estimates
@@ -83,11 +83,11 @@ class Evidence:
         return *self.estimates.parts.of_pairs(pairs, observed, kappa), self._not_covered(sigma)
 
     def expected_of_pair(self, pair: int, by_measure: float) -> float:
-        """Agreement by chance of a pair of raters: by the measure, or corrected where there are judgments."""
+        """Agreement by chance of a pair of raters: by the measure, or corrected by judgments."""
         return by_measure if self.collected is None else self.estimates.parts.expected_of_pair(pair)
 
     def expected(self, by_measure: Expected) -> Expected:
-        """Agreement by chance: by the measure, or corrected where there are judgments."""
+        """Agreement by chance: by the measure, or corrected by judgments."""
         if self.collected is None:
             return by_measure
         values = self.estimates.expected
@@ -102,14 +102,14 @@ class Evidence:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the corrected numbers should know."""
+        """Sentences for readers of the corrected numbers."""
         if self.collected is None:
             return ()
         return (ITEMS_BY_MEASURE, *judgment_notes(self.collected))
 
 
 def judgment_notes(collected: Collected) -> tuple[str, ...]:
-    """What the sheets contain that does not count as judged."""
+    """Sentences on pairs in the sheets that do not count as judged."""
     result = []
     if collected.unused:
         unused, n_judged = collected.unused, collected.unused + len(collected.judged.keys)
@@ -143,22 +143,22 @@ def evidence_of(
     Parameters
     ----------
     scorer : PairScorer
-        Of the table's texts.
+        Scorer of the table's texts.
     ratings : Ratings
-        Of the table.
+        Ratings of the table.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons`` by the measure.
     chance : Chance or None
-        By the measure.
+        Chance by the measure.
     by_measure : mapping of str to Coefficient
-        By the measure alone, with the interval of the items.
+        Coefficients by the measure alone, with the interval of the items.
     record : Record
-        Of the measure.
+        Record of the measure.
 
     Returns
     -------
     Evidence or None
-        None where no answers can be compared.
+        None if no answers can be compared.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def evidence_of(
 
 
 def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
-    """For each comparison of the table's ratings: its place in the frames, whose rows are sorted by id."""
+    """Position of each comparison of the table's ratings in the frames, which are sorted by id."""
     row = np.empty(len(frames.order), dtype=np.int64)
     row[frames.order] = np.arange(len(frames.order))
     n = np.int64(len(frames.order))

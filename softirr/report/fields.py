@@ -65,7 +65,7 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
     Parameters
     ----------
     ratings : Ratings
-        Of the table.
+        Ratings of the table.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
 
@@ -117,7 +117,7 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
     Parameters
     ----------
     ratings : Ratings
-        Of the table.
+        Ratings of the table.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
     Parameters
     ----------
     table : AnnotationTable
-        Of a kind other than text.
+        Table of a kind other than text.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
 
 
 def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
-    """What the raters of an item agree on: the median of numbers and dates, elsewhere what more than half of them name.
+    """The agreed values of an item: the median of numbers and dates, else the values that more than half of the raters name.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...
     Returns
     -------
     tuple of str or None
-        None where there is no such value, and for rankings.
+        None without such a value, and for rankings.
 
     Examples
     --------

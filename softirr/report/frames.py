@@ -1,4 +1,4 @@
-"""A report as data frames of pandas, which is imported only here and only when asked for."""
+"""A report as data frames of pandas, which is imported only when a data frame is requested."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     Raises
     ------
     InputError
-        If there is no such part, or pandas is not installed.
+        If the part is unknown, or pandas is not installed.
     """
     index, columns, rows = report_part(report, kind)
     try:
@@ -56,7 +56,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind, report_view: View | 
     Raises
     ------
     InputError
-        If there is no such part.
+        If the part is unknown.
     """
     if kind not in _PARTS:
         raise InputError(f"A report has no part {kind!r}: it has {', '.join(get_args(FrameKind))}.")
@@ -136,7 +136,7 @@ def _reasons(_: View, report: Mapping[str, Any]) -> _Part:
 
 
 def _differences(_: View, report: Mapping[str, Any]) -> _Part:
-    """Types of difference of each rater and each other one; none where the reasons were not asked for."""
+    """Types of difference of each rater and each other one; empty without reasons."""
     shared = {} if report["reasons"] is None else {tuple(x["raters"]): x["n_items"] for x in report["rater_pairs"]}
     counts = count_differences(((item["id"], item["reasons"]) for item in report["items"]), shared)
     rows = [

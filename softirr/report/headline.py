@@ -48,7 +48,7 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
 
 
 def is_exact(report: Mapping[str, Any]) -> bool:
-    """Whether a report is about a field other than text, whose values are compared exactly."""
+    """Whether a report is about a field other than text: its values are compared exactly."""
     return ((report.get("provenance") or {}).get("kind") or TEXT) != TEXT
 
 
@@ -66,12 +66,12 @@ def by_measure(coefficient: Mapping[str, Any]) -> float | None:
 
 
 def raters_below_the_others(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The raters whose agreement with the others is lower than that of the others, which the interval supports.
+    """The raters with lower agreement than the others among themselves, if the interval supports it.
 
     Parameters
     ----------
     report : mapping
-        With ``raters[].difference``, whose interval is adjusted for the number of raters.
+        With ``raters[].difference``; its interval is adjusted for the number of raters.
 
     Returns
     -------

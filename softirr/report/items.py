@@ -1,4 +1,4 @@
-"""Each item of a table for itself: how far its raters agree, and what they have in common."""
+"""Agreement, matches and reasons of each item of a table."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def item_agreements(
     Parameters
     ----------
     scorer : PairScorer
-        Of the table's texts.
+        Scorer of the table's texts.
     ratings : Ratings
-        Of the table.
+        Ratings of the table.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     assignment : {"optimal", "greedy"}
@@ -54,7 +54,7 @@ def item_agreements(
     most_pairs : int, optional
         Items with more pairs of raters list none of them, and no reasons.
     explain : callable, optional
-        Gives the reasons of pairs that do not match; None asks for none. Items of very many texts (``MANY``) get none.
+        Gives the reasons of pairs that do not match; None finds none. Items of very many texts (``MANY``) get none.
     matches : bool
         Find matches and suggestions.
     """
@@ -118,7 +118,7 @@ def item_agreements(
 
 
 class _TextScores:
-    """Equivalences, and directions where the measure has them, of the texts that different raters gave to one item."""
+    """Equivalences, and directions if the measure has them, of the texts that different raters gave to one item."""
 
     def __init__(self, table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> None:
         self._number = {text: i for i, text in enumerate(table.texts)}

@@ -166,7 +166,7 @@ def _predictions(
 
 
 def _places(tasks: Iterable[Mapping[str, Any]], fields: Iterable[str]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Control of each field, and what it is attached to."""
+    """Control of each field, and the object tag that it refers to."""
     unseen_fields = set(fields)
     for task in tasks:
         for annotation in mappings(task.get("annotations")):

@@ -38,7 +38,7 @@ class MeaningCluster(JsonObject):
     raters : dict of str to int
         Number of answers with one of its texts, by rater.
     items : tuple of str
-        Items whose answers contain one of its texts.
+        Items with an answer that contains one of its texts.
     """
 
     name: str
@@ -67,7 +67,7 @@ def meaning_clusters(
     Parameters
     ----------
     scorer : PairScorer
-        Of the table's texts.
+        Scorer of the table's texts.
     threshold : float
         Minimum mean equivalence of the texts of a cluster.
 

@@ -1,7 +1,7 @@
 """How the answers to an item are distributed over meanings: soft labels, and their entropy.
 
 A meaning is a group of equivalent texts of different raters, made from the matches of a report. Each rater has a weight
-of 1, which their texts share equally; an empty answer is a meaning of its own.
+of 1, which their texts share equally; an empty answer is a separate meaning.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def _meaning(group: Sequence[tuple[str, str]], texts_of: Mapping[str, int], n_ra
 
 
 def entropy(item: Sequence[Meaning]) -> float | None:
-    """Entropy of an item's meanings in bits: 0 where all raters mean the same.
+    """Entropy of an item's meanings in bits: 0 if all raters mean the same.
 
     Returns
     -------
     float or None
-        None where nobody answered.
+        None if nobody answered.
 
     Examples
     --------

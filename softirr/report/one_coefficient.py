@@ -46,7 +46,7 @@ def cohen_kappa(
     measure : str or Measure
         Equivalence of two texts.
     policy : Policy or str, optional
-        What counts as the same.
+        Policy, name of a preset, or file.
     casefold : bool
         Texts that differ only in case are one text.
     missing : str or sequence of str, optional

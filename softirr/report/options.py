@@ -26,7 +26,7 @@ class AgreementOptions:
     ----------
     chance : {"auto", "exact", "permutation", "stratified"}
         How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a
-        stratified sample. ``auto`` is exact where that fits the budget (see :mod:`softirr.report.agreement`), else
+        stratified sample. ``auto`` is exact if that fits the budget (see :mod:`softirr.report.agreement`), else
         stratified; the report says which it was.
     permutations : int
         D, for ``chance="permutation"``.
@@ -37,7 +37,7 @@ class AgreementOptions:
         The cheap measure that sorts pairs into strata there, see
         :func:`softirr.statistics.chance.cheap_measure.sorting_equivalence`.
     seed : int
-        Of everything that is drawn at random.
+        Seed of all random draws.
     assignment : {"optimal", "greedy"}
         How two sets are matched.
     marginals : {"answers", "gwet2014"}

@@ -26,7 +26,7 @@ _MOST_ROWS = 1_048_576
 
 
 def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str | None = None) -> tuple[str, ...]:
-    """Write a report into a folder, which is made where it is missing; files of the same names are replaced.
+    """Write a report into a folder, which is created if it is missing; files of the same names are replaced.
 
     ``coefficients``, ``items``, ``raters``, ``pairs``, ``matches``, ``meanings``, ``reasons`` and ``differences`` are
     written as CSV and Parquet and are sheets of ``report.xlsx``; ``soft_labels.jsonl`` has each item's distribution

@@ -40,7 +40,7 @@ class StoredReason(NamedTuple):
     Attributes
     ----------
     texts : (str or None, str or None)
-        A text of each; None where one of them wrote none.
+        A text of each; None if one of them wrote none.
     kinds : tuple of str
         Everything that the texts disagree about, the reason first.
     words : str

@@ -28,9 +28,9 @@ class ItemReason:
     Attributes
     ----------
     texts : (str or None, str or None)
-        A text of each; None where one of them wrote none.
+        A text of each; None if one of them wrote none.
     equivalence : float
-        P(a ≡ b) of the texts; 0 where one is missing.
+        P(a ≡ b) of the texts; 0 if one is missing.
     """
 
     raters: tuple[str, str]
@@ -99,7 +99,7 @@ def open_pairs(
 ) -> list[tuple[OpenPair, ...]]:
     """The pairs of texts of each item that do not match, for every two raters.
 
-    A text matches where some text of the other rater reaches the threshold. Texts of both that have no match are
+    A text matches if a text of the other rater reaches the threshold. Texts of both that have no match are
     paired, the closest first. One that is left over is compared with its best counterpart.
 
     Parameters
@@ -182,7 +182,7 @@ def explain_items(
     score : callable
         P(a ≡ b) of pairs of texts.
     directions : callable or None
-        P(a ⇒ b) of pairs of texts, where the measure has directions.
+        P(a ⇒ b) of pairs of texts, if the measure has directions.
     explain : callable
         Gives the reasons.
     """

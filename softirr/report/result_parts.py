@@ -37,7 +37,7 @@ class RaterPairAgreement(JsonObject):
     expected_agreement : float
         Their agreement by chance.
     cohen_kappa, sigma : Coefficient
-        Of these two raters.
+        Coefficients of these two raters.
     """
 
     raters: tuple[str, str]
@@ -67,7 +67,7 @@ class RaterAgreement(JsonObject):
     cohen_kappa : Coefficient
         Mean of Cohen's kappa over this rater's pairs.
     sigma : Coefficient
-        Of this rater's pairs of answers.
+        sigma of this rater's pairs of answers.
     others : Coefficient or None
         Mean equivalence of the other raters' answers with each other; None with fewer than three raters.
     difference : Coefficient or None
@@ -104,12 +104,12 @@ class ItemAgreement:
         See :func:`softirr.statistics.matching.consensus.consensus`.
     kappa : float or None
         Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is
-        Fleiss' kappa. None where it was not asked for or is not defined.
+        Fleiss' kappa. None if it was not requested or is undefined.
     sigma : float or None
         Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise.
         At 0 the answers are as far apart as if they were to different items.
     suggestion_parts : tuple of str
-        The texts that the suggestion of one box was joined from, where answers were split.
+        The texts that the suggestion of one box was joined from, if answers were split.
     written : dict of str to tuple of str
         Raters whose answer was split (:func:`softirr.answers.prepare.split_table`), and their texts as they wrote
         them.
@@ -156,7 +156,7 @@ class ItemAgreement:
 
 
 def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str | None], str]) -> str | None:
-    """The reason that most pairs of texts of a match have; None where they match."""
+    """The reason that most pairs of texts of a match have; None if they match."""
     if not kinds or len(match.texts) < 2:
         return None
     counts: dict[str, int] = {}
@@ -169,7 +169,7 @@ def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str |
 
 @dataclass(frozen=True)
 class Expected(JsonObject):
-    """Agreement by chance; the values are None where the coefficient is not defined.
+    """Agreement by chance; the values are None if the coefficient is not defined.
 
     Attributes
     ----------

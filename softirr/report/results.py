@@ -37,7 +37,7 @@ class AgreementReport:
     Attributes
     ----------
     measure : str
-        The measure, as it was asked for.
+        Name of the measure, as requested.
     n_items, n_raters : int
         Items and raters of the table.
     coefficients : dict of str to Coefficient
@@ -68,21 +68,21 @@ class AgreementReport:
         assignment, marginals, compat, casefold, and the threshold of matches. Options of a chance method that was not
         used are None.
     seed : int
-        Of everything that was drawn at random.
+        Seed of all random draws.
     input_sha256 : str or None
         Hash of the file that was read, or of the answers.
     alpha_without : tuple of (str, float)
         Raters without whom Krippendorff's alpha is defined, with its value then, the highest first.
     record : str or None
-        The measure whose record of errors the intervals rest on.
+        Name of the measure with the record of errors that the intervals use.
     audit : AuditSummary or None
-        The judgments that the coefficients are corrected by; None where there are none.
+        The judgments that the coefficients are corrected by; None if there are none.
     terminology : TerminologyCoverage or None
         How many texts the terminologies know; None without one.
     reasons : ReasonSummary or None
-        Why raters disagree, counted; None where it was not asked for.
+        Why raters disagree, counted; None if it was not requested.
     pairs_by_use : dict of str to int
-        Number of pairs of texts that the measure scored, by what they are used for; pairs from the cache do not count.
+        Number of pairs of texts that the measure scored, by use; pairs from the cache do not count.
     confusions : tuple of Confusion
         Pairs of values that raters confuse, the most frequent first; only of fields with categories.
     confusion_matrix : ConfusionMatrix or None
@@ -154,7 +154,7 @@ class AgreementReport:
         Parameters
         ----------
         folder : path
-            Made where it is missing; files of the same names are replaced.
+            Created if it is missing; files of the same names are replaced.
         source : str, optional
             Name of the input, for the page.
 
@@ -211,7 +211,7 @@ class AgreementReport:
             equivalence, relation and support by item, match (0: none) and rater. ``meanings``: wording, share, raters,
             entropy (of the item, in bits) and texts by item and meaning. ``raters``: n_items, agreement, low, high,
             cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement by the two raters. low and high are
-            the ends of the 95% interval; what is not defined is NaN.
+            the ends of the 95% interval; undefined values are NaN.
 
         Returns
         -------
@@ -220,7 +220,7 @@ class AgreementReport:
         Raises
         ------
         InputError
-            If pandas is not installed, or there is no such part.
+            If pandas is not installed, or the part is unknown.
 
         Examples
         --------

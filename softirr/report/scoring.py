@@ -73,11 +73,11 @@ class Scored:
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance or None
-        None where no answers can be compared.
+        None if no answers can be compared.
     summary : Summary
         Estimates with the influence of each item.
     scorer : PairScorer
-        Of the table's texts.
+        Scorer of the table's texts.
     options : AgreementOptions
         With the target standard error that was used.
     ids : shape (n_items,)
@@ -147,14 +147,14 @@ def coefficient_value(
     table, measure, options, cache, progress
         As for :func:`scored`.
     key : str
-        Of the coefficient.
+        Key of the coefficient.
     by_chance : float, optional
-        Mean equivalence of answers drawn at random, where it is known: then no pair is scored for it.
+        Mean equivalence of answers drawn at random; if it is set, no pair is scored for chance.
 
     Returns
     -------
     float or None
-        None where it is undefined.
+        None if it is undefined.
     """
     ratings, answers = _answers(table, measure, options, cache, progress)
     scores = answers.score(*_compared(ratings))
@@ -191,21 +191,21 @@ def _compared(ratings: Ratings) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Estimated:
-    """The coefficients of a table from all evidence, and what they rest on.
+    """The coefficients of a table from all evidence, and their basis.
 
     Attributes
     ----------
     scored : Scored
     by_measure : dict of str to Coefficient
-        By the measure alone, with the interval of the items.
+        Coefficients by the measure alone, with the interval of the items.
     coefficients : dict of str to Coefficient
         From all evidence.
     misfits : tuple of str
         Why the measure does not fit these texts.
     record : str or None
-        The measure whose record of errors the intervals rest on; None where values are compared exactly.
+        Name of the measure with the record of errors that the intervals use; None if values are compared exactly.
     evidence : Evidence or None
-        None where no answers can be compared, or values are compared exactly.
+        None if no answers can be compared, or values are compared exactly.
     """
 
     scored: Scored
@@ -217,7 +217,7 @@ class Estimated:
 
     @property
     def expected(self) -> dict[str, float | None]:
-        """Agreement by chance, as in the report: corrected where there are judgments."""
+        """Agreement by chance, as in the report: corrected by judgments."""
         if self.evidence is not None and self.evidence.collected is not None:
             return self.evidence.estimates.expected
         by_measure = self.scored.summary.coefficients
@@ -293,7 +293,7 @@ def _chance(
     marginals: Marginals,
     needed: Collection[str] = EXPECTATIONS,
 ) -> Chance | None:
-    """Chance by the method asked for, or by the one that fits the budget; None where nothing can be compared.
+    """Chance by the requested method, or by the one that fits the budget; None if nothing can be compared.
 
     A permutation has only the expectations that are needed.
     """

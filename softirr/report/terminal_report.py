@@ -218,7 +218,7 @@ def measure_phrase(measure: str, policy: Policy) -> str:
 
 
 def policy_lines(policy: Policy) -> Iterable[str]:
-    """What counts as the same, if that is more than the texts as written."""
+    """A line on the policy, if texts are not compared as written."""
     if not policy.is_default:
         yield f"What counts as the same: {printable(policy.describe())}"
 

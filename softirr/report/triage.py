@@ -15,7 +15,7 @@ GAIN = 0.15
 def priority(agreement: float, n_raters: int, without: float | None = None) -> float:
     """How much a review of an item helps: the higher, the sooner.
 
-    A review helps most where agreement is low and many raters are concerned, and is quickest where one rater differs
+    A review helps most if agreement is low and many raters are concerned, and is quickest if one rater differs
     from others who agree. So the priority is (1 - agreement) (1 + log2(n) / 4), plus half of what leaving out the
     dissenter would gain.
 
@@ -49,7 +49,7 @@ def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, fl
     Returns
     -------
     (str, float) or None
-        None where it rises little, and of two raters.
+        None if it rises little, and of two raters.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, fl
 
 
 def item_priority(item: Mapping[str, Any]) -> float | None:
-    """The priority of an entry of ``items``; None where fewer than two raters answered it.
+    """The priority of an entry of ``items``; None if fewer than two raters answered it.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Variance:
     per_item : float
         V: V / N is the variance from the choice of N items.
     of_measure : float
-        Of the measure and the present judgments; infinite if nothing is known about the measure.
+        Variance from the measure and the present judgments; infinite if nothing is known about the measure.
     per_judgment : float
         W: with M further judgments the variance of the measure is 1 / (1 / of_measure + M / W).
     """

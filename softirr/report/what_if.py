@@ -1,4 +1,4 @@
-"""What a coefficient would be if one attribute did not count: the sentence that improves a guideline."""
+"""The headline coefficient without an attribute: the sentence that improves a guideline."""
 
 from __future__ import annotations
 
@@ -136,17 +136,17 @@ def _what_if(
         The coefficient of the whole table.
     value_of : callable
         The coefficient of a table under a measure, whose agreement by chance is higher by a shift where one is known;
-        None where it is undefined.
+        None if it is undefined.
     shift_of : callable
-        Gives for a table what finds this shift, of an attribute and the measure without it; None where `value_of`
+        Gives for a table what finds this shift, of an attribute and the measure without it; None if `value_of`
         computes agreement by chance itself.
     seed : int
-        Of the random sample of items, where there are many.
+        Seed of the random sample of items, if there are many.
 
     Returns
     -------
     tuple of WhatIf
-        The largest difference first; nothing where the measure cannot be put under another policy.
+        The largest difference first; nothing if the measure cannot be put under another policy.
     """
     policy = policy_of(measure)
     new = [kind for kind in attributes if kind not in policy.ignore]

@@ -47,7 +47,7 @@ CLAUSES = {
     "one rater only": ("only one {rater} has a text", "which texts to write"),
     "unrelated": ("the texts are unrelated", "what to write about"),
 }
-"""What is true of two texts for each reason, and the question that a rule settles."""
+"""For each reason a clause about two texts, and the question that a rule settles."""
 _RULES = (*KINDS, "more general", "list", "spelling")
 """Reasons that a guideline can settle."""
 

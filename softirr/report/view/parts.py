@@ -76,7 +76,7 @@ class FieldRow(JsonObject):
     n_left_out : int
         Answers that are not values of its kind.
     below : str
-        Shown name of the rater whose agreement is lower than that of the others, if the interval supports it.
+        Shown name of the rater with lower agreement than the others, if the interval supports it.
     confused : tuple of ConfusedRow
         The most frequent first.
     categories : tuple of str
