@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from softirr.errors import InputError, SoftirrError
     from softirr.meaning.policy.build_measure import measure
     from softirr.meaning.policy.rules import Policy
-    from softirr.report.agreement import agreement, item_agreement
+    from softirr.report.agreement import agreement
     from softirr.report.compare import compare
     from softirr.report.compare_models import compare_models
     from softirr.report.comparison import Comparison
+    from softirr.report.item_agreement import item_agreement
     from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
     from softirr.report.options import AgreementOptions
     from softirr.report.results import AgreementReport
@@ -84,7 +85,7 @@ _MODULES = {
     "compare_models": "report.compare_models",
     "fleiss_kappa": "report.one_coefficient",
     "inspect": "answers.inspection",
-    "item_agreement": "report.agreement",
+    "item_agreement": "report.item_agreement",
     "krippendorff_alpha": "report.one_coefficient",
     "matrix_agreement": "statistics.coefficients.matrix",
     "measure": "meaning.policy.build_measure",

@@ -69,7 +69,7 @@ class Scorer(LoadedMeasures):
         return details
 
     def _items(self, table: AnnotationTable, measure: Any, settings: ProjectSettings, progress: Any) -> Iterable[Any]:
-        from softirr.report.agreement import item_agreement
+        from softirr.report.item_agreement import item_agreement
 
         return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
 
@@ -99,7 +99,7 @@ class Scorer(LoadedMeasures):
             Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report
             has no reasons.
         """
-        from softirr.report.agreement import with_reasons
+        from softirr.report.item_agreement import with_reasons
 
         settings, table = preparation.settings, preparation.table(answers, control)
         options = AgreementOptions(

@@ -125,7 +125,7 @@ def _add_computation(command: argparse.ArgumentParser) -> None:
 
 
 def add_model_options(group: Group) -> None:
-    """Add the options that control where a model runs and where its scores are stored."""
+    """Add the options for the device of a model and the store of its scores."""
     group.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
     group.add_argument(
         "--precision",

@@ -13,6 +13,7 @@ from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.errors import on_command_line
 from softirr.plural import plural
 from softirr.terminal import print_json
+from softirr.text import printable
 
 if TYPE_CHECKING:
     from softirr.answers.layout import UnknownColumns
@@ -50,12 +51,12 @@ def _inspect(arguments: argparse.Namespace) -> int:
     }
     languages = {name: _language(table.texts) for name, table in tables.items()}
     if arguments.json:
-        print_json({name: one.to_dict() | {"language": languages[name]} for name, one in inspections.items()})
+        print_json({name: entry.to_dict() | {"language": languages[name]} for name, entry in inspections.items()})
         return 0
-    for number, (name, one) in enumerate(inspections.items()):
+    for number, (name, entry) in enumerate(inspections.items()):
         if len(inspections) > 1:
             print(f"{'' if number == 0 else chr(10)}Text {name}")
-        for line in _lines(one, languages[name], arguments.file):
+        for line in _lines(entry, languages[name], arguments.file):
             print(line)
     return 0
 
@@ -63,7 +64,6 @@ def _inspect(arguments: argparse.Namespace) -> int:
 def _show_columns(unknown: UnknownColumns, arguments: argparse.Namespace) -> int:
     """List the columns of a table without obvious names, and the commands that name them."""
     from softirr.answers.layout import COMMANDS
-    from softirr.text import printable
 
     commands = [f"softirr score {arguments.file} {options}" for options in COMMANDS]
     if arguments.json:
@@ -88,7 +88,6 @@ def _language(texts: Sequence[str]) -> str | None:
 
 def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
     from softirr.report.terminal_report import table_lines
-    from softirr.text import printable
 
     yield f"{printable(source)}: format {inspection.format}, {plural(inspection.n_rows, 'row')}"
     if inspection.columns:
@@ -96,47 +95,7 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
         n_more = len(inspection.columns) - len(role_texts)
         yield f"columns: {', '.join(role_texts)}{f' and {n_more} more' if n_more else ''}"
     yield ""
-    sizes = ", ".join(
-        f"{n:,} with {plural(size, 'text') if size else 'no text'}" for size, n in inspection.texts_per_answer.items()
-    )
-    scripts = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in inspection.scripts.items())
-    facts = [
-        ("items", f"{inspection.n_items:,}, {inspection.n_compared:,} of them with answers of two raters or more"),
-        ("raters", f"{len(inspection.raters):,}"),
-        ("answers", f"{inspection.n_answers:,}{f': {sizes}' if sizes else ''}"),
-        ("missing", f"{plural(inspection.n_missing, 'pair')} of an item and a rater without an answer"),
-        ("empty", f"{plural(inspection.n_empty, 'answer')} that found nothing"),
-    ]
-    if inspection.missing_marks:
-        marks = Counter[str]()
-        for of in inspection.missing_marks.values():
-            marks.update(of)
-        mark_counts = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
-        by_rater = ", ".join(
-            f"{printable(rater)} {sum(of.values()):,}" for rater, of in inspection.missing_marks.items()
-        )
-        facts.append(("missing marks", f"{plural(marks.total(), 'cell')} ({mark_counts}) by {by_rater} (--missing)"))
-    if inspection.n_blank:
-        meaning = "missing answers" if inspection.blank_is == "missing" else "answers that found nothing"
-        facts.append(("empty cells", f"{inspection.n_blank:,}, which count as {meaning} (--empty)"))
-    if inspection.n_repeated:
-        facts.append(
-            (
-                "repeats",
-                f"{plural(inspection.n_repeated, 'row')} of a rater on an item that the rater has answered before "
-                "(--repeats)",
-            )
-        )
-    facts.append(
-        (
-            "texts",
-            f"{inspection.n_texts:,} different; {plural(inspection.n_duplicates, 'time')} several raters of an item "
-            "use the same words",
-        )
-    )
-    if scripts:
-        facts += [("script", scripts), ("language", language or "not recognized: no text has a function word")]
-    facts += [("left out", f"{n:,} {reason}") for reason, n in inspection.excluded.items()]
+    facts = [*_answer_facts(inspection), *_missing_facts(inspection), *_text_facts(inspection, language)]
     width = max(len(name) for name, _ in facts)
     yield from (f"{name:<{width}}  {value}" for name, value in facts)
     yield ""
@@ -151,6 +110,44 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
     yield from table_lines(("item", "rater", "texts"), rows)
     for warning in inspection.warnings:
         yield f"Note: {printable(warning)}"
+
+
+def _answer_facts(inspection: Any) -> Iterator[tuple[str, str]]:
+    sizes = ", ".join(
+        f"{n:,} with {plural(size, 'text') if size else 'no text'}" for size, n in inspection.texts_per_answer.items()
+    )
+    yield "items", f"{inspection.n_items:,}, {inspection.n_compared:,} of them with answers of two raters or more"
+    yield "raters", f"{len(inspection.raters):,}"
+    yield "answers", f"{inspection.n_answers:,}{f': {sizes}' if sizes else ''}"
+    yield "missing", f"{plural(inspection.n_missing, 'pair')} of an item and a rater without an answer"
+    yield "empty", f"{plural(inspection.n_empty, 'answer')} that found nothing"
+
+
+def _missing_facts(inspection: Any) -> Iterator[tuple[str, str]]:
+    if inspection.missing_marks:
+        marks = Counter[str]()
+        for counts in inspection.missing_marks.values():
+            marks.update(counts)
+        mark_counts = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
+        by_rater = ", ".join(
+            f"{printable(rater)} {sum(counts.values()):,}" for rater, counts in inspection.missing_marks.items()
+        )
+        yield "missing marks", f"{plural(marks.total(), 'cell')} ({mark_counts}) by {by_rater} (--missing)"
+    if inspection.n_blank:
+        meaning = "missing answers" if inspection.blank_is == "missing" else "answers that found nothing"
+        yield "empty cells", f"{inspection.n_blank:,}, which count as {meaning} (--empty)"
+    if inspection.n_repeated:
+        rows = plural(inspection.n_repeated, "row")
+        yield "repeats", f"{rows} of a rater on an item that the rater has answered before (--repeats)"
+
+
+def _text_facts(inspection: Any, language: str | None) -> Iterator[tuple[str, str]]:
+    same_words = plural(inspection.n_duplicates, "time")
+    yield "texts", f"{inspection.n_texts:,} different; {same_words} several raters of an item use the same words"
+    if inspection.scripts:
+        yield "script", ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in inspection.scripts.items())
+        yield "language", language or "not recognized: no text has a function word"
+    yield from (("left out", f"{n:,} {reason}") for reason, n in inspection.excluded.items())
 
 
 def _cut(text: str) -> str:

@@ -16,7 +16,7 @@ from softirr.terminal import progress_bar
 __all__ = ["add_input_options", "add_reading_options", "names_a_model", "read_options", "read_table", "read_tables"]
 
 _LARGE = 8_000_000
-"""Minimum size in bytes of a file whose reading has a progress bar."""
+"""Size in bytes from which reading a file shows a progress bar."""
 
 
 def add_input_options(command: argparse.ArgumentParser) -> None:

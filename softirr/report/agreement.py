@@ -8,42 +8,35 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.answers.kinds import TEXT
-from softirr.answers.prepare import split_table
-from softirr.answers.ratings import Floats, Ratings
+from softirr.answers.ratings import Ratings
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
-from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pair_counts import collect_pair_counts, pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
-from softirr.meaning.policy.explain import explain
-from softirr.meaning.policy.measure import policy_of, under_policy
-from softirr.meaning.policy.reasons import Reason
-from softirr.meaning.policy.rules import Policy, find_policy
-from softirr.meaning.policy.text_parts import known_words
+from softirr.meaning.policy.measure import policy_of
+from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.inputs import table_from
-from softirr.report.items import item_agreements
+from softirr.report.item_agreement import explainer, under_measure
+from softirr.report.items import ItemOptions, item_agreements
 from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.options import AgreementOptions, ChanceMethod
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
-from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import Estimated, estimated, scored
 from softirr.report.terminology_use import coverage_of, items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.matching.assignment import AnswerScorer
 
-__all__ = ["agreement", "item_agreement", "with_reasons"]
+__all__ = ["agreement"]
 
 
 def agreement(
@@ -125,7 +118,7 @@ def agreement(
     options = options or AgreementOptions()
     if chance is not None:
         options = replace(options, chance=chance)
-    table, scorer = _under(table_from(answers, reading), measure, policy)
+    table, scorer = under_measure(table_from(answers, reading), measure, policy)
     sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
     with cache_and_progress(scorer, cache, progress) as (store, shown_progress), collect_pair_counts() as pair_counts:
         if table.kind != TEXT:
@@ -134,19 +127,6 @@ def agreement(
         estimates = estimated(table, scorer, scored_table, sheets)
         report = _report(table, scorer, estimates, store, shown_progress)
     return replace(report, pairs_by_use=dict(pair_counts))
-
-
-def _under(
-    table: AnnotationTable, measure: str | Measure, policy: Policy | str | None
-) -> tuple[AnnotationTable, Measure]:
-    """The table and the measure under a policy; a table that was split already stays."""
-    if table.kind != TEXT:
-        return table, measure if isinstance(measure, KindMeasure) else KindMeasure(table)
-    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-    if policy is None:
-        return table, scorer
-    policy_object = policy if isinstance(policy, Policy) else find_policy(policy)
-    return split_table(table, policy_object.split), under_policy(scorer, policy_object)
 
 
 def _policy(table: AnnotationTable, measure: Measure) -> Policy:
@@ -207,84 +187,15 @@ def _items(
     table: AnnotationTable, estimates: Estimated, cache: PairCache | None, progress: Progress | None
 ) -> tuple[ItemAgreement, ...]:
     scored_table, options = estimates.scored, estimates.scored.options
-    return item_agreements(
-        table,
-        scored_table.scorer,
-        scored_table.ratings,
-        scored_table.scores,
+    item_options = ItemOptions(
         options.assignment,
         expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
         beyond=scored_table.summary.beyond_chance,
-        most_pairs=MOST_PAIRS_OF_ITEM,
+        max_pairs=MOST_PAIRS_OF_ITEM,
         explain=explainer(table, scored_table.scorer.measure, cache, progress) if options.reasons else None,
         matches=options.matches,
     )
-
-
-def with_reasons(
-    report: AgreementReport,
-    reasons: ReasonSummary,
-    table: AnnotationTable,
-    measure: Measure,
-    options: AgreementOptions | None = None,
-    *,
-    cache: CacheOption = "auto",
-    progress: ProgressOption = "auto",
-) -> AgreementReport:
-    """A report made without reasons, with reasons that were found item by item before.
-
-    Parameters
-    ----------
-    report : AgreementReport
-        Of :func:`softirr.agreement` with ``reasons=False``.
-    reasons : ReasonSummary
-        Of :func:`softirr.report.reason_counts.summarize_reasons`.
-    table, measure, options, cache, progress
-        As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each
-        attribute.
-
-    Returns
-    -------
-    AgreementReport
-    """
-    options = options or AgreementOptions()
-    report = replace(report, reasons=reasons)
-    if not options.what_if:
-        return report
-    with cache_and_progress(measure, cache, progress) as (store, shown_progress):
-        return with_what_if(report, table, measure, options, store, shown_progress)
-
-
-def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
-    """The function that explains pairs of texts of this table.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-    measure : Measure
-    cache, progress
-        As for :func:`softirr.meaning.policy.explain.explain`.
-
-    Returns
-    -------
-    callable
-        For :func:`softirr.report.items.item_agreements`.
-    """
-    project_words = known_words(table.texts)
-
-    def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
-        return explain(
-            pairs,
-            measure,
-            equivalence,
-            directions,
-            threshold=THRESHOLD,
-            known=project_words,
-            cache=cache,
-            progress=progress,
-        )
-
-    return asked
+    return item_agreements(table, scored_table.scorer, scored_table.ratings, scored_table.scores, item_options)
 
 
 def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgreement]) -> ReasonSummary:
@@ -294,58 +205,6 @@ def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgree
         for (a, b), n in zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
     }
     return summarize_reasons(((item.id, item.reasons) for item in items), shared)
-
-
-def item_agreement(
-    table: AnnotationTable | Any,
-    measure: str | Measure = DEFAULT_MEASURE,
-    *,
-    policy: Policy | str | None = None,
-    assignment: str = "optimal",
-    reasons: bool = True,
-    cache: CacheOption = "auto",
-    progress: ProgressOption = "auto",
-) -> tuple[ItemAgreement, ...]:
-    """Agreement and matches of each item alone, without chance: the part to repeat when an item changes.
-
-    Parameters
-    ----------
-    table, measure, policy, assignment
-        As for :func:`softirr.agreement`.
-    reasons : bool
-        Say for each pair of texts that does not match why.
-    cache, progress
-        As for :func:`softirr.agreement`.
-
-    Returns
-    -------
-    tuple of ItemAgreement
-
-    Examples
-    --------
-    >>> import softirr
-    >>> rows = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough")]
-    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
-    >>> [item.agreement and round(item.agreement, 2) for item in softirr.item_agreement(table, "indel")]
-    [0.91, None]
-    """
-    table, base = _under(table_from(table), measure, policy)
-    with cache_and_progress(base, cache, progress) as (store, shown_progress):
-        scorer = PairScorer(base, table.texts, cache=store, progress=shown_progress)
-        ratings = Ratings.of(table)
-        comparisons = ratings.comparisons
-        scores = AnswerScorer(table, scorer, method=assignment).score(
-            ratings.answer[comparisons.left], ratings.answer[comparisons.right]
-        )
-        items = item_agreements(
-            table,
-            scorer,
-            ratings,
-            scores,
-            assignment,
-            explain=explainer(table, base, store, shown_progress) if reasons and table.kind == TEXT else None,
-        )
-        return items_with_sources(items, base)
 
 
 def _recorded(options: AgreementOptions, chance: Chance | None) -> dict[str, Any]:

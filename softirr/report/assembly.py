@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softirr.answers.kinds import TEXT
 from softirr.answers.missing import unchecked_in_words
-from softirr.answers.ratings import Floats, Ratings, sums
+from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
 from softirr.plural import plural
 from softirr.report.evidence import MOST_CORRECTED, Trio
-from softirr.report.rater_differences import rater_contrasts
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
 from softirr.report.scoring import Estimated
 from softirr.statistics.chance.expected import GRID, Chance, on_grid
 from softirr.statistics.coefficients.estimate import Estimate
-from softirr.statistics.coefficients.intervals import analytic
+from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
 from softirr.statistics.coefficients.leave_one_out import alpha_without_each_rater
+from softirr.statistics.coefficients.observed import chosen_agreement
 from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
+from softirr.statistics.comparisons.difference import difference, limit
 from softirr.statistics.matching.consensus import MANY
 
 __all__ = ["MOST_PAIRS_OF_ITEM", "report_parts", "weights_of"]
 
 MOST_PAIRS_OF_ITEM = 50_000
 """Pairs of answers to one item (317 raters) up to which the report lists the equivalence of each."""
+MOST_RATERS = 50
+"""Maximum number of raters that are compared one by one with the others."""
+_LEVEL = 0.05
+
+Contrast = tuple[Coefficient | None, Coefficient | None]
 
 
 def report_parts(table: AnnotationTable, estimates: Estimated) -> dict[str, Any]:
@@ -96,7 +104,7 @@ def _raters(table: AnnotationTable, estimates: Estimated) -> tuple[RaterAgreemen
         pairs_of = scored_table.ratings.comparisons.pairs_of_rater
         trios = [evidence.of_pairs(pairs_of(rater), trio) for rater, trio in enumerate(trios)]
     n_items = np.bincount(scored_table.ratings.rater, minlength=len(table.raters)).tolist()
-    contrasts = rater_contrasts(estimates, [trio[0] for trio in trios])
+    contrasts = _rater_contrasts(estimates, [trio[0] for trio in trios])
     rows = zip(table.raters, n_items, trios, contrasts, strict=True)
     return tuple(RaterAgreement(id, n, *trio, *contrast) for id, n, trio, contrast in rows)
 
@@ -196,3 +204,57 @@ def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
             "coefficients are not affected."
         )
     return sentences
+
+
+def _rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) -> list[Contrast]:
+    """The agreement of the others with each other, and each rater's difference from it.
+
+    Errors of the measure are largely the same on both sides of a difference, so its interval covers the sampling of the
+    items only, at a level that is adjusted for the number of raters (Bonferroni).
+
+    Parameters
+    ----------
+    agreements : sequence of Coefficient
+        Agreement of each rater with the others, as the report shows it.
+
+    Returns
+    -------
+    list of (Coefficient or None, Coefficient or None)
+        (None, None) with fewer than three raters, with more than ``MOST_RATERS``, or if the others share no item.
+    """
+    n_raters = len(agreements)
+    if not 3 <= n_raters <= MOST_RATERS or estimates.scored.chance is None:
+        return [(None, None)] * n_raters
+    return [_contrast(estimates, rater, agreement, _LEVEL / n_raters) for rater, agreement in enumerate(agreements)]
+
+
+def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: float) -> Contrast:
+    ratings, scores = estimates.scored.ratings, estimates.scored.scores
+    with_rater = ratings.comparisons.of_rater(rater)
+    without_rater = np.setdiff1d(np.arange(len(scores)), with_rater, assume_unique=True)
+    if agreement.value is None or not len(without_rater):
+        return None, None
+    of_rater, among = (chosen_agreement(ratings, scores, pairs) for pairs in (with_rater, without_rater))
+    others = analytic(among)
+    if estimates.evidence is not None:
+        all_pairs = np.arange(len(ratings.comparisons.rater_pairs))
+        pairs = np.setdiff1d(all_pairs, ratings.comparisons.pairs_of_rater(rater), assume_unique=True)
+        others = estimates.evidence.estimates.parts.of_pairs(pairs, others, others)[0]
+    samples = [
+        _sample(estimates, estimate, pairs) for estimate, pairs in ((among, without_rater), (of_rater, with_rater))
+    ]
+    change = difference(*samples)
+    if others.value is None or change.value is None:
+        return others, None
+    shift = agreement.value - others.value - change.value
+    n_items = min(len(sample.items) for sample in samples)
+    low, high = (limit(change, n_items, level, upper=upper) for upper in (False, True))
+    ci95 = None if low is None or high is None else (low + shift, high + shift)
+    return others, replace(change, value=agreement.value - others.value, ci95=ci95)
+
+
+def _sample(estimates: Estimated, estimate: Estimate, pairs: Ints) -> Sample:
+    items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
+    draws = estimates.scored.item_draws
+    drawn_values = np.zeros(0) if draws is None else draws.over(lambda item_draws: item_draws.observed_of(pairs))
+    return Sample(analytic(estimate), drawn_values, items)

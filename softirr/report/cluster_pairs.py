@@ -30,7 +30,7 @@ MOST_BETWEEN = 20_000
 """Further pairs, between texts that other pairs link already."""
 
 _COMPLETED = 60
-"""Linked texts whose pairs are all compared."""
+"""Groups of linked texts with all of their pairs compared."""
 
 _CUTS = (THRESHOLD, 0.6, 0.7, 0.8, 0.9, 0.95)
 
@@ -71,7 +71,7 @@ def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: 
     pairs : ndarray of int, shape (n, 2)
         Numbers of the texts, the smaller one first.
     notes : list of str
-        What was left out.
+        Pairs that were left out.
     """
     order = sorted(range(len(texts)), key=lambda text: (-counts[text], texts[text]))
     frequent = np.array(sorted(order[:MOST_ALIKE]), dtype=np.int64)

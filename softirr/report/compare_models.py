@@ -109,11 +109,7 @@ def compare_models(
     groups, differences = contrasts.groups, contrasts.differences
     if len(model_names) == 1:
         groups[0], differences[0] = replace(groups[0], label=OTHERS), replace(differences[0], a=OTHERS)
-    warnings = contrasts.warnings
-    if not adjust and len(differences) > 1:
-        warnings.append(f"The verdicts are not adjusted for {len(differences)} comparisons.")
-    if tests and judgments:
-        warnings.append("The alternative annotator test uses the measure alone: the judgments do not correct it.")
+    warnings = contrasts.warnings + _model_warnings(len(differences), adjust, bool(judgments), bool(tests))
     if not judgments:
         warnings.insert(0, NOT_AUDITED)
     elif each_person:
@@ -133,6 +129,15 @@ def compare_models(
         warnings=(*few_items(groups), *warnings),
         misfits=tuple(contrasts.misfits),
     )
+
+
+def _model_warnings(n_differences: int, is_adjusted: bool, is_audited: bool, has_tests: bool) -> list[str]:
+    warnings = []
+    if not is_adjusted and n_differences > 1:
+        warnings.append(f"The verdicts are not adjusted for {n_differences} comparisons.")
+    if has_tests and is_audited:
+        warnings.append("The alternative annotator test uses the measure alone: the judgments do not correct it.")
+    return warnings
 
 
 def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> tuple[list[str], list[str]]:

@@ -76,7 +76,7 @@ class Scoring:
             return Part(label, table, self.estimated(table), str(error))
 
     def policy(self, table: AnnotationTable) -> Policy:
-        """What counts as the same."""
+        """The policy, with the splitting of the table."""
         return policy_of(self.measure).changed(split=None if table.split is None else table.split.mode)
 
 

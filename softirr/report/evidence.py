@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
+from softirr.json_object import JsonObject
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.plural import plural
-from softirr.report.audit_summary import AuditSummary, audit_summary
+from softirr.report.headline import HEADLINE, expected_agreement
 from softirr.report.options import AgreementOptions
 from softirr.report.result_parts import Expected
+from softirr.report.variance import WIDTHS, judgments_for
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.intervals import Coefficient, Details
 from softirr.statistics.draws import item_numbers
@@ -24,7 +27,7 @@ from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 
-__all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "Evidence", "evidence_of", "judgment_notes"]
+__all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "AuditSummary", "Evidence", "evidence_of", "judgment_notes"]
 
 Trio = tuple[Coefficient, Coefficient, Coefficient]
 
@@ -36,6 +39,40 @@ ITEMS_BY_MEASURE = (
 """What judgments do not correct."""
 MOST_CORRECTED = 1_000
 """Most raters, and most rater pairs, that the estimator is run for: some seconds."""
+
+
+@dataclass(frozen=True)
+class AuditSummary(JsonObject):
+    """The judgments behind corrected coefficients.
+
+    Attributes
+    ----------
+    judgments : int
+        Judged pairs of texts that count; a pair with several judges counts once.
+    asked : int
+        Pairs of texts in the sheets.
+    unused : int
+        Judged pairs that are no longer pairs of the table.
+    plain : dict of str to float or None
+        The coefficients by the measure alone.
+    off : dict of str to float or None
+        ``plain`` minus the corrected value.
+    needed_for_width : dict of str to int or None
+        Total number of judgments that narrows the interval of the headline coefficient to about each width; None if
+        no number would, because the items are a sample.
+    judges_agreement : dict or None
+        With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's
+        alpha.
+    """
+
+    judgments: int
+    asked: int
+    unused: int
+    plain: dict[str, float | None]
+    off: dict[str, float | None]
+    needed_for_width: dict[str, int | None]
+    judges: int
+    judges_agreement: dict[str, Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +211,7 @@ def evidence_of(
     assert chance is not None
     measure_chance = MeasureChance(ratings, scores, chance, _places(table, ratings, frames), item_numbers(table.items))
     estimates = estimate(frames.design, by_measure, measure_chance, record, judged)
-    audit = None if collected is None else audit_summary(estimates, collected, by_measure)
+    audit = None if collected is None else _audit_summary(estimates, collected, by_measure)
     return Evidence(estimates, collected, audit)
 
 
@@ -194,3 +231,23 @@ def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
     )
     order = np.argsort(frame_keys)
     return np.asarray(order[np.searchsorted(frame_keys[order], table_keys)])
+
+
+def _audit_summary(estimates: Estimates, collected: Collected, by_measure: Mapping[str, Coefficient]) -> AuditSummary:
+    """Summarize the judgments."""
+    n = len(collected.judged.keys)
+    corrected = {name: coefficient.value for name, coefficient in estimates.coefficients.items()}
+    measured = {name: by_measure[name].value for name in corrected}
+    off = {
+        name: None if value is None or (corrected_value := corrected[name]) is None else value - corrected_value
+        for name, value in measured.items()
+    }
+    headline = next((name for name in HEADLINE if corrected[name] is not None), None)
+    needed: dict[str, int | None] = {f"{width:g}": None for width in WIDTHS}
+    if headline is not None:
+        best = estimates.coefficients[headline].to_dict()
+        expected = expected_agreement({"expected_agreement": estimates.expected}, headline)
+        needed = {f"{width:g}": judgments_for(width, best, expected) for width in WIDTHS}
+    return AuditSummary(
+        n, collected.asked, collected.unused, measured, off, needed, collected.judges, collected.agreement
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 import numpy as np
@@ -16,25 +16,44 @@ from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.report.result_parts import ItemAgreement
 from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
-__all__ = ["item_agreements"]
+__all__ = ["ItemOptions", "item_agreements"]
 
 _AT_ONCE = 1 << 20
 _CERTAIN = 1e-12
 _NOT_MATCHED = Consensus((), {}, ())
 
 
+@dataclass(frozen=True, eq=False)
+class ItemOptions:
+    """What each item has besides its agreement.
+
+    Attributes
+    ----------
+    assignment : {"optimal", "greedy"}
+        How two sets are matched.
+    expected : float, optional
+        Expected agreement of Fleiss, for the kappa of each item.
+    beyond : shape (P,), optional
+        :func:`softirr.statistics.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each
+        item.
+    max_pairs : int, optional
+        Items with more pairs of raters list none of them, and no reasons.
+    explain : callable, optional
+        Gives the reasons of pairs that do not match; None finds none. Items of very many texts (``MANY``) get none.
+    matches : bool
+        Find matches and suggestions.
+    """
+
+    assignment: str = "optimal"
+    expected: float | None = None
+    beyond: Floats | None = None
+    max_pairs: int | None = None
+    explain: Explain | None = None
+    matches: bool = True
+
+
 def item_agreements(
-    table: AnnotationTable,
-    scorer: PairScorer,
-    ratings: Ratings,
-    scores: Floats,
-    assignment: str,
-    *,
-    expected: float | None = None,
-    beyond: Floats | None = None,
-    most_pairs: int | None = None,
-    explain: Explain | None = None,
-    matches: bool = True,
+    table: AnnotationTable, scorer: PairScorer, ratings: Ratings, scores: Floats, options: ItemOptions
 ) -> tuple[ItemAgreement, ...]:
     """One entry per item of the table, answered or not.
 
@@ -46,75 +65,95 @@ def item_agreements(
         Ratings of the table.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    assignment : {"optimal", "greedy"}
-    expected : float, optional
-        Expected agreement of Fleiss, for the kappa of each item.
-    beyond : shape (P,), optional
-        :func:`softirr.statistics.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each item.
-    most_pairs : int, optional
-        Items with more pairs of raters list none of them, and no reasons.
-    explain : callable, optional
-        Gives the reasons of pairs that do not match; None finds none. Items of very many texts (``MANY``) get none.
-    matches : bool
-        Find matches and suggestions.
+    options : ItemOptions
     """
-    comparisons = ratings.comparisons
-    rows = _bounds(ratings.item, len(table.items))
-    pairs = _bounds(comparisons.item, len(table.items))
-    rater = ratings.rater.tolist()
-    answer = ratings.answer.tolist()
-    means, sigmas = np.full(len(table.items), -1.0), np.full(len(table.items), -1.0)
-    means[ratings.comparable_items] = item_means(ratings, scores)
-    if beyond is not None:
-        sigmas[ratings.comparable_items] = item_means(ratings, beyond)
-    left_row, right_row, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
-    compared = _TextScores(table, scorer, ratings) if matches or explain is not None else None
-    result = []
-    explained: list[dict[str, tuple[str, ...]]] = []
-    for number, id in enumerate(table.items):
-        texts_by_rater = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
-        matched = compared.consensus(texts_by_rater, assignment) if compared is not None and matches else _NOT_MATCHED
-        first, last = pairs[number]
-        listed = range(first, last if most_pairs is None or last - first <= most_pairs else first)
-        item_pairs = tuple(
-            (table.raters[rater[left_row[i]]], table.raters[rater[right_row[i]]], values[i]) for i in listed
-        )
-        mean = float(means[number]) if last > first else None
+    text_scores = _TextScores(table, scorer, ratings) if options.matches or options.explain is not None else None
+    builder = _Builder(table, ratings, scores, options, text_scores)
+    items = [builder.item(number, id) for number, id in enumerate(table.items)]
+    if options.explain is None or text_scores is None:
+        return tuple(items)
+    explained = [builder.texts_of(number) if builder.is_small(number) else {} for number in range(len(items))]
+    directions = text_scores.directions if scorer.directional else None
+    unmatched = open_pairs(explained, text_scores.equal, THRESHOLD)
+    reasons = explain_items(unmatched, text_scores.equal, directions, options.explain)
+    return tuple(
+        replace(item, reasons=item_reasons) if item_reasons else item
+        for item, item_reasons in zip(items, reasons, strict=True)
+    )
+
+
+class _Builder:
+    """Builds the entry of each item of a table."""
+
+    def __init__(
+        self,
+        table: AnnotationTable,
+        ratings: Ratings,
+        scores: Floats,
+        options: ItemOptions,
+        text_scores: _TextScores | None,
+    ) -> None:
+        self._table, self._options, self._text_scores = table, options, text_scores
+        comparisons, n_items = ratings.comparisons, len(table.items)
+        self._rows, self._pairs = _bounds(ratings.item, n_items), _bounds(comparisons.item, n_items)
+        self._rater, self._answer = ratings.rater.tolist(), ratings.answer.tolist()
+        self._left, self._right = comparisons.left.tolist(), comparisons.right.tolist()
+        self._scores = scores.tolist()
+        self._means, self._sigmas = np.full(n_items, -1.0), np.full(n_items, -1.0)
+        self._means[ratings.comparable_items] = item_means(ratings, scores)
+        if options.beyond is not None:
+            self._sigmas[ratings.comparable_items] = item_means(ratings, options.beyond)
+
+    def texts_of(self, number: int) -> dict[str, tuple[str, ...]]:
+        """The texts of an item by rater."""
+        table = self._table
+        return {table.raters[self._rater[i]]: table.texts_of(self._answer[i]) for i in range(*self._rows[number])}
+
+    def _listed(self, number: int) -> range:
+        first, last = self._pairs[number]
+        limit = self._options.max_pairs
+        return range(first, last if limit is None or last - first <= limit else first)
+
+    def is_small(self, number: int) -> bool:
+        """Whether an item lists its pairs of raters, and has few enough texts to be explained."""
+        first, last = self._pairs[number]
+        return len(self._listed(number)) == last - first and sum(map(len, self.texts_of(number).values())) <= MANY
+
+    def item(self, number: int, id: str) -> ItemAgreement:
+        """The entry of an item, without reasons."""
+        table, options, raters = self._table, self._options, self._table.raters
+        texts_by_rater = self.texts_of(number)
+        matched = _NOT_MATCHED
+        if self._text_scores is not None and options.matches:
+            matched = self._text_scores.consensus(texts_by_rater, options.assignment)
+        first, last = self._pairs[number]
+        mean = float(self._means[number]) if last > first else None
         kappa = None
-        if mean is not None and expected is not None and expected < 1 - _CERTAIN:
-            kappa = (mean - expected) / (1 - expected)
-        sigma = float(sigmas[number]) if last > first and beyond is not None else None
-        is_small = len(listed) == last - first and sum(map(len, texts_by_rater.values())) <= MANY
-        explained.append(texts_by_rater if is_small else {})
-        original_texts = {table.raters[rater[i]]: table.written[i] for i in range(*rows[number]) if table.was_split(i)}
+        if mean is not None and options.expected is not None and options.expected < 1 - _CERTAIN:
+            kappa = (mean - options.expected) / (1 - options.expected)
+        original_texts = {
+            raters[self._rater[i]]: table.written[i] for i in range(*self._rows[number]) if table.was_split(i)
+        }
         suggestion: tuple[str, ...] = matched.suggestion
         suggestion_parts: tuple[str, ...] = ()
         if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
             suggestion, suggestion_parts = (table.split.join(suggestion),), suggestion
-        result.append(
-            ItemAgreement(
-                id,
-                mean,
-                len(texts_by_rater),
-                item_pairs,
-                matched.matches,
-                matched.unmatched,
-                suggestion,
-                kappa=kappa,
-                sigma=sigma,
-                written=original_texts,
-                suggestion_parts=suggestion_parts,
-            )
+        return ItemAgreement(
+            id,
+            mean,
+            len(texts_by_rater),
+            tuple(
+                (raters[self._rater[self._left[i]]], raters[self._rater[self._right[i]]], self._scores[i])
+                for i in self._listed(number)
+            ),
+            matched.matches,
+            matched.unmatched,
+            suggestion,
+            kappa=kappa,
+            sigma=float(self._sigmas[number]) if last > first and options.beyond is not None else None,
+            written=original_texts,
+            suggestion_parts=suggestion_parts,
         )
-    if explain is None or compared is None:
-        return tuple(result)
-    directions = compared.directions if scorer.directional else None
-    unmatched = open_pairs(explained, compared.equal, THRESHOLD)
-    reasons = explain_items(unmatched, compared.equal, directions, explain)
-    return tuple(
-        replace(item, reasons=item_reasons) if item_reasons else item
-        for item, item_reasons in zip(result, reasons, strict=True)
-    )
 
 
 class _TextScores:

@@ -27,7 +27,7 @@ class AgreementOptions:
     chance : {"auto", "exact", "permutation", "stratified"}
         How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a
         stratified sample. ``auto`` is exact if that fits the budget (see :mod:`softirr.report.agreement`), else
-        stratified; the report says which it was.
+        stratified; the report names the method.
     permutations : int
         D, for ``chance="permutation"``.
     target_se : float, optional

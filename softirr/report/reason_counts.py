@@ -57,7 +57,7 @@ class StoredReason(NamedTuple):
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> StoredReason:
-        """The inverse of :meth:`ItemReason.to_dict`, as far as counting needs it.
+        """The inverse of :meth:`ItemReason.to_dict`; only the parts that counts need.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Example:
     pairs : int
         How often the two texts stand against each other.
     first : CountedReason
-        Of the first item.
+        Reason of the first item.
     """
 
     items: tuple[str, ...]
@@ -219,53 +219,62 @@ def summarize_reasons(
     shared : mapping of (str, str) to int
         Items that each two raters share, in the order of the table's raters.
     """
-    pairs, with_kind = Counter[str](), Counter[str]()
-    wordings: dict[str, dict[_Wording, _Occurrences]] = defaultdict(dict)
-    leaning: dict[str, list[int]] = {}
-    of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    n_items = total = 0
+    counts = _Counts()
     for id, reasons in items:
-        n_items += bool(reasons)
-        total += len(reasons)
-        item_kinds: set[tuple[tuple[str, str], str]] = set()
-        for reason in reasons:
-            a, b = reason.texts
-            texts = (a, b) if (a or "") <= (b or "") else (b, a)
-            for kind in reason.kinds:
-                item_kinds.add((reason.raters, kind))
-                pairs[kind] += 1
-                occurrences = wordings[kind].get(texts)
-                if occurrences is None:
-                    wordings[kind][texts] = _Occurrences(reason, id)
-                else:
-                    occurrences.add(id)
-            if (broad := reason.broader) is not None:
-                leaning.setdefault(reason.raters[broad], [0, 0])[0] += 1
-                leaning.setdefault(reason.raters[1 - broad], [0, 0])[1] += 1
-        for raters, kind in item_kinds:
-            of_raters[raters][kind] += 1
-        for kind in {kind for _, kind in item_kinds}:
-            with_kind[kind] += 1
-    kinds = sorted(pairs, key=lambda kind: (-pairs[kind], REASONS.index(kind)))
+        counts.add(id, reasons)
+    kinds = sorted(counts.pairs, key=lambda kind: (-counts.pairs[kind], REASONS.index(kind)))
     return ReasonSummary(
-        pairs=total,
-        items=n_items,
+        pairs=counts.n_pairs,
+        items=counts.n_items,
         kinds=tuple(
             ReasonCount(
-                kind,
-                pairs[kind],
-                with_kind[kind],
-                tuple(_examples(kind, wordings[kind].values())),
+                kind, counts.pairs[kind], counts.items[kind], tuple(_examples(kind, counts.wordings[kind].values()))
             )
             for kind in kinds
         ),
         rater_pairs=tuple(
-            (raters, n, {kind: of_raters[raters][kind] for kind in kinds if of_raters[raters][kind]})
+            (raters, n, {kind: counts.of_raters[raters][kind] for kind in kinds if counts.of_raters[raters][kind]})
             for raters, n in shared.items()
-            if raters in of_raters
+            if raters in counts.of_raters
         ),
-        tendency={rater: (general, specific) for rater, (general, specific) in sorted(leaning.items())},
+        tendency={rater: (general, specific) for rater, (general, specific) in sorted(counts.leaning.items())},
     )
+
+
+class _Counts:
+    """Counts of reasons by kind, by wording, and by the raters of a pair."""
+
+    def __init__(self) -> None:
+        self.n_pairs = self.n_items = 0
+        self.pairs, self.items = Counter[str](), Counter[str]()
+        self.wordings: dict[str, dict[_Wording, _Occurrences]] = defaultdict(dict)
+        self.leaning: dict[str, list[int]] = {}
+        self.of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+
+    def add(self, id: str, reasons: Sequence[CountedReason]) -> None:
+        """Count the reasons of an item."""
+        self.n_items += bool(reasons)
+        self.n_pairs += len(reasons)
+        for reason in reasons:
+            self._add_wordings(id, reason)
+            if (broad := reason.broader) is not None:
+                self.leaning.setdefault(reason.raters[broad], [0, 0])[0] += 1
+                self.leaning.setdefault(reason.raters[1 - broad], [0, 0])[1] += 1
+        item_kinds = {(reason.raters, kind) for reason in reasons for kind in reason.kinds}
+        for raters, kind in item_kinds:
+            self.of_raters[raters][kind] += 1
+        self.items.update({kind for _, kind in item_kinds})
+
+    def _add_wordings(self, id: str, reason: CountedReason) -> None:
+        a, b = reason.texts
+        texts = (a, b) if (a or "") <= (b or "") else (b, a)
+        self.pairs.update(reason.kinds)
+        for kind in reason.kinds:
+            occurrences = self.wordings[kind].get(texts)
+            if occurrences is None:
+                self.wordings[kind][texts] = _Occurrences(reason, id)
+            else:
+                occurrences.add(id)
 
 
 def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:

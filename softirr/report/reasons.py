@@ -87,7 +87,7 @@ class ItemReason:
 
 @dataclass(frozen=True)
 class OpenPair:
-    """Two texts whose reason is asked for; ``lone`` is the place of a text without a counterpart."""
+    """Two texts to explain; ``lone`` is the index of a text without a counterpart."""
 
     raters: tuple[str, str]
     texts: tuple[str | None, str | None]

@@ -111,7 +111,7 @@ class ItemAgreement:
     suggestion_parts : tuple of str
         The texts that the suggestion of one box was joined from, if answers were split.
     written : dict of str to tuple of str
-        Raters whose answer was split (:func:`softirr.answers.prepare.split_table`), and their texts as they wrote
+        Raters with split answers (:func:`softirr.answers.prepare.split_table`), and their texts as they wrote
         them.
     reasons : tuple of ItemReason
         The pairs of texts that do not match, and why.

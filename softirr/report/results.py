@@ -11,7 +11,7 @@ from softirr.errors import Note
 from softirr.numbers import in_terminal, number
 from softirr.plural import plural
 from softirr.provenance import Provenance, version
-from softirr.report.audit_summary import AuditSummary
+from softirr.report.evidence import AuditSummary
 from softirr.report.fields import Confusion, ConfusionMatrix
 from softirr.report.forest import Row
 from softirr.report.frames import FrameKind, report_frame

@@ -1,4 +1,4 @@
-"""How a terminology took part in a report: how many texts it knows, and where the scores of matches come from."""
+"""The part of a terminology in a report: known texts, and sources of the scores of matches."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MOST_ITEMS, COSTLY_MOST_ITEMS = 2_000, 300
 """Items up to which the difference is measured on all of them: cheap measures, and others."""
 
 _EXACT_WHAT_IF = 1_000
-"""Distinct answers up to which what-if takes all pairs of them for chance where the measure is cheap."""
+"""Distinct answers up to which what-if takes all pairs of them for chance if the measure is cheap."""
 _WHAT_IF_PERMUTATIONS = 10
 """With more answers: so many that the difference of two values has an error below the digits shown."""
 
@@ -135,7 +135,7 @@ def _what_if(
     value : float
         The coefficient of the whole table.
     value_of : callable
-        The coefficient of a table under a measure, whose agreement by chance is higher by a shift where one is known;
+        The coefficient of a table under a measure, whose agreement by chance is higher by a known shift;
         None if it is undefined.
     shift_of : callable
         Gives for a table what finds this shift, of an attribute and the measure without it; None if `value_of`

@@ -22,7 +22,7 @@ from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from softirr.answers.labelstudio import label_studio_answers
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import measure
-from softirr.report.agreement import item_agreement
+from softirr.report.item_agreement import item_agreement
 
 URL = "http://labels.example"
 NUMBER = 4
