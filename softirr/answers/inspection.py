@@ -100,6 +100,8 @@ def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) ->
 
     Parameters
     ----------
+    source : path, file, data frame or rows
+        As for :func:`softirr.read_texts`.
     options : ReadOptions, optional
         As for :func:`softirr.read_texts`.
     **keywords

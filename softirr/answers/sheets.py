@@ -20,6 +20,7 @@ __all__ = [
     "SAME",
     "VALUES",
     "Judgments",
+    "check_judged",
     "checked",
     "judgment_of",
     "read_sheet",
@@ -186,3 +187,16 @@ def checked(judgment: str, place: str) -> str:
     if value is None:
         raise InputError(f"{place}: the judgment is {judgment.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
     return value
+
+
+def check_judged(sheets: Sequence[Judgments]) -> None:
+    """Refuse sheets without rows or without judgments.
+
+    Raises
+    ------
+    InputError
+    """
+    if not any(sheet.values for sheet in sheets):
+        raise InputError("The sheets have no rows: apply at least one sheet drawn by softirr audit sample.")
+    if not any(value.strip() for sheet in sheets for value in sheet.values.values()):
+        raise InputError(NOTHING_JUDGED)

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from softirr.answers.cells import csv_text
-from softirr.answers.sheets import HEADER, NOTHING_JUDGED, VALUES, Judgments, read_sheet
+from softirr.answers.sheets import HEADER, VALUES, Judgments, check_judged, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class AuditSheet:
-    """Units in the order in which they are judged: the beginning of a sheet is a valid sample too."""
+    """Units, in the order in which they are judged: the first `units` of a sheet are a valid sample, too."""
 
     units: tuple[AuditUnit, ...]
 
@@ -153,8 +153,5 @@ def apply(
     (12, True)
     """
     read = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
-    if not any(sheet.values for sheet in read):
-        raise InputError("The sheets have no rows: apply at least one sheet drawn by softirr audit sample.")
-    if not any(value.strip() for sheet in read for value in sheet.values.values()):
-        raise InputError(NOTHING_JUDGED)
+    check_judged(read)
     return agreement(answers, measure, policy=policy, judgments=read, options=options, cache=cache, progress=progress)

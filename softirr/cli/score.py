@@ -77,6 +77,7 @@ def add_command(commands: Any) -> None:
 
 def score(arguments: argparse.Namespace) -> int:
     """Score the file of the command, and print and write the reports of its fields."""
+    from softirr.answers.sheets import check_judged, read_sheet
     from softirr.report.agreement import agreement
     from softirr.report.fields import field_row
 
@@ -87,6 +88,9 @@ def score(arguments: argparse.Namespace) -> int:
         arguments.measure = EXACT
     if arguments.judgments and len(texts) != 1:
         raise InputError("--judgments corrects one text: choose it with --text, --control or --field.")
+    sheets = [read_sheet(path) for path in arguments.judgments]
+    if sheets:
+        check_judged(sheets)
     measure, reports = build_measure(arguments), {}
     options = agreement_options(
         arguments,
@@ -96,7 +100,7 @@ def score(arguments: argparse.Namespace) -> int:
     )
     with open_scoring(arguments) as cache_and_progress:
         for name, table in tables.items():
-            judgments = arguments.judgments if name in texts else ()
+            judgments = sheets if name in texts else ()
             report = agreement(table, measure, options=options, judgments=judgments, **cache_and_progress)
             reports[name] = report_values(report)
     # the only text of an export is the report, which lists the other fields

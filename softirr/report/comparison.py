@@ -56,6 +56,8 @@ class Comparison(JsonObject):
         Where models are compared with people: the alternative annotator test of each.
     misfits : tuple of str
         Why the measure does not fit the texts.
+    warnings : tuple of str
+        Sentences for readers of the numbers.
     policy : Policy
         What counted as the same.
 

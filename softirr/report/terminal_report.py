@@ -28,6 +28,7 @@ __all__ = [
 
 _FIRST_ROWS = 5
 """Number of items, meanings and confused values that are listed."""
+_SHOWN_AS_1 = 0.995
 _WIDEST = 100
 
 Block = str | tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -187,7 +188,9 @@ def _people(report_view: View) -> Iterable[Block]:
 
 
 def _items(report_view: View) -> Iterable[Block]:
-    items = [row for row in report_view.items if row.agreement is not None and row.agreement < 1][:_FIRST_ROWS]
+    items = [row for row in report_view.items if row.agreement is not None and row.agreement < _SHOWN_AS_1][
+        :_FIRST_ROWS
+    ]
     if items:
         rows = [(_shortened(row.name), cell(row.agreement), printable(row.sentence)) for row in items]
         yield from ("", (("look at first", "agreement", "what differs"), rows), report_view.order)

@@ -102,7 +102,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "a result that is null": (_annotated(id=7, completed_by=1, result=None), "annotation 7: its result is not"),
     "an entry that is null": (_results(None), "an entry of its result has no type"),
     "an entry without type": (_results({"from_name": "f", "value": {}}), "an entry of its result has no type"),
-    "another type": (_results(TEXTAREA, {**TEXTAREA, "type": "text"}), "answers of one rater only"),
+    "another type": (_results(TEXTAREA, {**TEXTAREA, "type": "text"}), "results of f have the types textarea and text"),
     "a value missing": (_results({"type": "textarea", "from_name": "f"}), "no value with a text"),
     "a text missing": (_results({**TEXTAREA, "value": {"txt": ["x"]}}), "no value with a text"),
     "a text that is a number": (_results({**TEXTAREA, "value": {"text": 5}}), "neither a text nor a list"),
@@ -216,7 +216,7 @@ def test_file_is_refused_in_one_sentence(case: str, tmp_path: Path, cli: Callabl
     assert "input" in printed, "it names the file"
     refusal: softirr.InputError | None = None
     try:
-        softirr.read_texts(path)
+        softirr.read_texts(path, kind="auto")
     except softirr.InputError as error:
         refusal = error
     if refusal is None:

@@ -39,7 +39,7 @@ def test_the_command_line_and_the_library_give_the_same(answers: str, cli: Cli) 
         "name": "clinical finding, any severity",
         "ignore": ["severity"],
         "more_general": "graded",
-        "split": "none",
+        "split": None,
     }
     assert [item["agreement"] == 1.0 for item in result["items"]] == [True, False, False, False, True]
     plain = cli("score", answers, *SCORED)

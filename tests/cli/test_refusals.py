@@ -31,18 +31,16 @@ COMMANDS = {
     "score a.csv --permutations x": "argument --permutations: 'x' is not a positive whole number",
     "score a.csv --permutations 1000001": "argument --permutations: at most 1,000,000 can be asked for",
     "score a.csv --seed x": "argument --seed: invalid int value: 'x'",
-    "score a.csv --control findings": "--control",
+    "score a.csv --control findings": "a.csv is not a Label Studio export, so it has no controls.",
     "score a.csv --nonsense": "unrecognized arguments: --nonsense",
     "score a.csv --fail-below 2": "argument --fail-below: '2' is not a number between 0 and 1",
     "score a.csv --ignore color": "color",
     "score a.csv --policy nonsense": "nonsense",
-    "score a.csv --split commas": "argument --split",
     "score a.csv --terminology nowhere.obo": "nowhere.obo",
     "score a.csv --measure exact --device cpu": "The measure exact has no model, so --device has no effect: leave it out.",
     "score a.csv --measure exact --field text=color": "color",
     "score a.csv --measure exact --field text=": "--field names a column or control and its kind",
-    "score a.csv --measure exact --item text --rater text --text text": "text",
-    "score a.csv --measure exact --judgments empty.csv": "empty.csv",
+    "score a.csv --measure exact --judgments empty.csv": "The sheets have no rows",
     "score fields.csv --measure exact --field text=text --field side=text --judgments empty.csv": "--judgments corrects "
     "one text: choose it with --text, --control or --field.",
     "audit apply a.csv nowhere.csv --measure exact": "nowhere.csv",
@@ -57,8 +55,8 @@ COMMANDS = {
     "compare a.csv b.csv --fail-unless within": "--fail-unless needs --models.",
     "compare a.csv b.csv --measure exact --paired": "The tables have 0 items in common with two answers in each: a "
     "paired comparison needs two.",
-    "compare a.csv --measure exact --models": "There are no models: the export has no predictions, and no name of a "
-    "rater begins with 'model:'. Name the raters that are models.",
+    "compare a.csv --measure exact --models": "so it has no predictions, and no name of a rater begins with "
+    "'model:': name the raters that are models.",
     "compare a.csv --measure exact --models zoe": "No rater is named 'zoe'; there are ann, bob.",
     "compare a.csv --policies as-written any-severity --ignore side": "--policies names the policies, so --policy, "
     "--ignore and the like do not go with it.",
@@ -114,7 +112,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: softirr.compare_models(_table(), ["bob"], "exact", coefficient="sigma"),
         "Models are compared by cohen_kappa or observed_agreement, not by sigma.",
     ),
-    "lengths": (lambda: softirr.cohen_kappa(["a"], ["a", "b"], measure="exact"), "length"),
+    "lengths": (lambda: softirr.cohen_kappa(["a"], ["a", "b"], measure="exact"), "a has 1 answer and b has 2"),
     "file": (lambda: softirr.read("nowhere.csv"), "nowhere.csv can't be read: No such file or directory."),
 }
 

@@ -37,12 +37,8 @@ class Slow(FunctionMeasure):
     """A measure that is not cheap: Indel, asked pair by pair and counted."""
 
     def __init__(self):
-        super().__init__(self._counted, "slow")
-        self.asked = []
-
-    def _counted(self, a, b):
-        self.asked.append((a, b))
-        return Indel.normalized_similarity(a, b)
+        super().__init__(Indel.normalized_similarity, "slow")
+        self.cache_key = None
 
 
 def distinct(n_items):

@@ -65,6 +65,8 @@ class Coefficient:
 
     Attributes
     ----------
+    value, standard_error : float or None
+        None if the coefficient, or its error, is undefined.
     ci95 : (float, float) or None
         The 95% interval to report.
     undefined : str or None
