@@ -166,12 +166,9 @@ def _report(
         **report_parts(table, estimates),
     )
     if evidence is not None:
-        report = replace(
-            report,
-            expected_agreement=evidence.expected(report.expected_agreement),
-            warnings=(*report.warnings, *evidence.warnings),
-            audit=evidence.audit,
-        )
+        warnings = (*report.warnings, *evidence.warnings)
+        expected = evidence.expected(report.expected_agreement)
+        report = replace(report, expected_agreement=expected, warnings=warnings, audit=evidence.audit)
     if not options.what_if:
         return report
     with pairs_used_for("what-if"):

@@ -253,17 +253,7 @@ class Comparison(JsonObject):
 
 
 def range_of(values: Iterable[float | None]) -> tuple[float, float] | None:
-    """The lowest and the highest of these values.
-
-    Parameters
-    ----------
-    values : iterable of (float or None)
-        None if one is undefined.
-
-    Returns
-    -------
-    (float, float) or None
-        None for fewer than two values.
+    """The lowest and the highest of these values; None for fewer than two defined values.
 
     Examples
     --------
