@@ -130,7 +130,9 @@ def _in_order(run: str) -> str:
     classes = {mark: unicodedata.combining(mark) for mark in set(run)}
     if 0 in classes.values():  # other characters than marks, beyond which no mark moves
         runs = groupby(run, key=lambda mark: classes[mark] != 0)
-        return "".join("".join(sorted(own, key=classes.__getitem__) if marks else own) for marks, own in runs)
+        return "".join(
+            "".join(sorted(characters, key=classes.__getitem__) if marks else characters) for marks, characters in runs
+        )
     if len(set(classes.values())) == len(classes):  # a mark for each class: counting is faster than sorting
         return "".join(mark * run.count(mark) for mark in sorted(classes, key=classes.__getitem__))
     return "".join(sorted(run, key=classes.__getitem__))
@@ -188,14 +190,14 @@ def sentences(text: str) -> tuple[str, ...]:
     ends = list(_SENTENCE.finditer(text))
     if not ends:
         return (text,)
-    kept, parts, start = protected(text), [], 0
+    protected_text, found, start = protected(text), [], 0
     for end in ends:
-        before = text[max(start, end.start() - _ABBREVIATION) : end.start()]
-        if kept[end.start()] or _NO_END.search(before):
+        preceding = text[max(start, end.start() - _ABBREVIATION) : end.start()]
+        if protected_text[end.start()] or _NO_END.search(preceding):
             continue
-        parts.append(text[start : end.start()])
+        found.append(text[start : end.start()])
         start = end.end()
-    return (*parts, text[start:])
+    return (*found, text[start:])
 
 
 def protected(text: str) -> list[bool]:
@@ -214,14 +216,14 @@ def protected(text: str) -> list[bool]:
     changes = [0] * (len(text) + 1)
     opened: list[tuple[str, int]] = []
     quotes = []
-    for place, mark in enumerate(text):
+    for index, mark in enumerate(text):
         if mark == '"':
-            quotes.append(place)
+            quotes.append(index)
         elif mark in _OPEN:
-            opened.append((_OPEN[mark], place))
+            opened.append((_OPEN[mark], index))
         elif opened and mark == opened[-1][0]:
             changes[opened.pop()[1]] += 1
-            changes[place + 1] -= 1
+            changes[index + 1] -= 1
     for start, stop in zip(quotes[::2], quotes[1::2], strict=False):
         changes[start] += 1
         changes[stop + 1] -= 1

@@ -117,7 +117,7 @@ def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPai
     trios = [_with_intervals(trio) for trio in scored_table.summary.rater_pairs]
     if evidence is not None and len(trios) <= MOST_CORRECTED:
         trios = [evidence.of_pairs(np.array([pair]), trio) for pair, trio in enumerate(trios)]
-        expected = [evidence.expected_of_pair(pair, one) for pair, one in enumerate(expected)]
+        expected = [evidence.expected_of_pair(pair, measured) for pair, measured in enumerate(expected)]
     comparisons = scored_table.ratings.comparisons
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(

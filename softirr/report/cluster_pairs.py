@@ -50,9 +50,9 @@ def pairs_of_same_items(table: AnnotationTable) -> Pairs:
     for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True):
         answers_by_item.setdefault(item, []).append(table.answers[answer])
     for answers in answers_by_item.values():
-        for index, one in enumerate(answers):
+        for index, answer_texts in enumerate(answers):
             for earlier in answers[:index]:
-                pairs |= {(min(a, b), max(a, b)) for a in one for b in earlier if a != b}
+                pairs |= {(min(a, b), max(a, b)) for a in answer_texts for b in earlier if a != b}
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 

@@ -98,8 +98,8 @@ def count_differences(
                 continue
             (a, b), (text, its) = reason["raters"], reason["texts"]
             sides = (a, b, difference, text, its), (b, a, OPPOSITES[difference], its, text)
-            for rater, other, kind, text_of_rater, of_other in sides:
-                side = (rater, other, kind)
+            for rater, other_rater, kind, text_of_rater, of_other in sides:
+                side = (rater, other_rater, kind)
                 item_sides.add(side)
                 pairs[side] += 1
                 if len(examples[side]) < _EXAMPLES:

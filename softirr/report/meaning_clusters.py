@@ -155,7 +155,7 @@ def _abbreviations(text: str, cluster: Sequence[str]) -> int:
     >>> [_abbreviations(text, ["dig tox", "digoxin toxicity"]) for text in ("dig tox", "digoxin toxicity", "SOB")]
     [2, 0, 1]
     """
-    words = {word for other in cluster for word in other.casefold().split()}
+    words = {word for cluster_text in cluster for word in cluster_text.casefold().split()}
     prefixes = sum(
         any(word != longer and longer.startswith(word) for longer in words)
         for word in text.casefold().split()
