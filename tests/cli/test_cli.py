@@ -60,8 +60,10 @@ class TestScore:
     def test_casefold_makes_case_a_matter_of_spelling(self, cli, tmp_path):
         path = tmp_path / "case.csv"
         path.write_text("item,rater,text\n1,a,Fever\n1,b,fever\n2,a,x\n2,b,x\n")
-        plain, folded = (cli("score", path, "--measure", "exact", "--json", *more) for more in ((), ("--casefold",)))
-        assert [plain["items"][0]["agreement"], folded["items"][0]["agreement"]] == [0.0, 1.0]
+        as_written, folded = (
+            cli("score", path, "--measure", "exact", "--json", *more) for more in ((), ("--casefold",))
+        )
+        assert [as_written["items"][0]["agreement"], folded["items"][0]["agreement"]] == [0.0, 1.0]
 
     def test_no_reasons_leaves_out_why_and_nothing_else(self, cli, answers):
         everything, less = (cli("score", answers, *INDEL, "--json", *more) for more in ((), ("--no-reasons",)))
@@ -105,13 +107,15 @@ class TestAudit:
 
     @pytest.fixture
     def project(self, tmp_path):
-        drawn = random.Random(3)
-        names = {concept: [f"{concept}{way}" for way in ("", " disease", " syndrome")] for concept in "abcdefghij"}
+        generator = random.Random(3)
+        names = {
+            concept: [f"{concept}{suffix}" for suffix in ("", " disease", " syndrome")] for concept in "abcdefghij"
+        }
         lines = ["item,rater,text"]
         for item in range(80):
-            first = drawn.choice("abcdefghij")
-            second = first if drawn.random() < 0.7 else drawn.choice("abcdefghij")
-            lines += [f"{item},ann,{drawn.choice(names[first])}", f"{item},ben,{drawn.choice(names[second])}"]
+            first = generator.choice("abcdefghij")
+            second = first if generator.random() < 0.7 else generator.choice("abcdefghij")
+            lines += [f"{item},ann,{generator.choice(names[first])}", f"{item},ben,{generator.choice(names[second])}"]
         path = tmp_path / "project.csv"
         path.write_text("\n".join(lines) + "\n")
         return str(path)
@@ -132,8 +136,8 @@ class TestAudit:
         assert len(rows) == 40
         report = cli("audit", "apply", project, *INDEL, sheet, "--json")
         assert report["audit"]["judgments"] == 40
-        plain = cli("score", project, *INDEL, "--json")["coefficients"]["cohen_kappa"]["value"]
-        assert report["audit"]["plain"]["cohen_kappa"] == pytest.approx(plain, abs=1e-9)
+        by_measure = cli("score", project, *INDEL, "--json")["coefficients"]["cohen_kappa"]["value"]
+        assert report["audit"]["plain"]["cohen_kappa"] == pytest.approx(by_measure, abs=1e-9)
         low, high = report["coefficients"]["cohen_kappa"]["ci95"]
         assert low < 0.7 < high  # 0.73 agree by concept, 0.1 by chance
         assert "0.05" in report["audit"]["needed_for_width"]
@@ -151,12 +155,14 @@ class TestAudit:
     def test_more_can_be_judged_on_another_day(self, cli, project, tmp_path):
         first, rows = self.judged(cli, project, tmp_path / "first.csv", "--judgments", "20", "--seed", "7")
         more = ("--judgments", "50", "--without", first)
-        second, others = self.judged(cli, project, tmp_path / "second.csv", *more)
-        assert (len(rows), len(others)) == (20, 30)
-        assert not {row["unit"] for row in rows} & {row["unit"] for row in others}
-        both = cli("audit", "apply", project, *INDEL, first, second, "--json")
-        whole, _ = self.judged(cli, project, tmp_path / "whole.csv", "--judgments", "50", "--seed", "7")
-        assert both["coefficients"] == cli("audit", "apply", project, *INDEL, whole, "--json")["coefficients"]
+        second, second_rows = self.judged(cli, project, tmp_path / "second.csv", *more)
+        assert (len(rows), len(second_rows)) == (20, 30)
+        assert not {row["unit"] for row in rows} & {row["unit"] for row in second_rows}
+        two_sheets = cli("audit", "apply", project, *INDEL, first, second, "--json")
+        single_sheet, _ = self.judged(cli, project, tmp_path / "whole.csv", "--judgments", "50", "--seed", "7")
+        assert (
+            two_sheets["coefficients"] == cli("audit", "apply", project, *INDEL, single_sheet, "--json")["coefficients"]
+        )
         assert cli("audit", "sample", project, *INDEL, *more, second, status=2).startswith(
             "softirr: Nothing is left to judge"
         )

@@ -42,10 +42,10 @@ def test_the_command_line_and_the_library_give_the_same(answers: str, cli: Cli) 
         "split": None,
     }
     assert [item["agreement"] == 1.0 for item in result["items"]] == [True, False, False, False, True]
-    plain = cli("score", answers, *SCORED)
-    assert plain["provenance"]["policy"]["name"] == "as written"
-    assert plain["coefficients"]["cohen_kappa"]["value"] < result["coefficients"]["cohen_kappa"]["value"]
-    assert plain["coefficients"] == softirr.agreement(softirr.read(answers), "indel").to_dict()["coefficients"]
+    default_result = cli("score", answers, *SCORED)
+    assert default_result["provenance"]["policy"]["name"] == "as written"
+    assert default_result["coefficients"]["cohen_kappa"]["value"] < result["coefficients"]["cohen_kappa"]["value"]
+    assert default_result["coefficients"] == softirr.agreement(softirr.read(answers), "indel").to_dict()["coefficients"]
 
 
 def test_single_parts_stand_in_place_of_the_policys(answers: str, cli: Cli) -> None:
@@ -88,8 +88,8 @@ def test_item_agreement_and_two_lists_take_a_policy(answers: str) -> None:
     table = softirr.read(answers)
     items = softirr.item_agreement(table, "indel", policy=softirr.Policy(ignore=frozenset({"severity"})))
     assert items[0].agreement == 1.0
-    one, other = zip(*ROWS, strict=True)
-    kappa = softirr.cohen_kappa(one, other, "indel", policy="any-severity").value
+    first_texts, second_texts = zip(*ROWS, strict=True)
+    kappa = softirr.cohen_kappa(first_texts, second_texts, "indel", policy="any-severity").value
     assert kappa == softirr.agreement(table, "indel", policy="any-severity").coefficients["cohen_kappa"].value
 
 

@@ -98,9 +98,9 @@ class TestCtrlC:
             "not to be passed on": f"class Odd:\n    def __del__(self):\n{textwrap.indent(body, '    ')}Odd()\n",
         }[start]
         (tmp_path / "rapidfuzz.py").write_text(text)
-        places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        import_path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
         arguments = ("-m", "softirr", "score", rows, "--measure", "indel")
-        status, stderr = self._interrupted(*arguments, wait_for="importing", PYTHONPATH=places)
+        status, stderr = self._interrupted(*arguments, wait_for="importing", PYTHONPATH=import_path)
         assert (status, stderr) == (130, "softirr: interrupted.\n")
 
     def test_nothing_heavy_is_imported_before_ctrl_c_is_heard(self) -> None:
@@ -183,9 +183,9 @@ def test_the_progress_bar_shows_on_a_terminal_that_reports_no_size() -> None:
     import pty
 
     program = "from softirr.terminal import progress_bar\nwith progress_bar('scoring pairs') as show:\n    show(1, 4)\n"
-    own, other = pty.openpty()
-    subprocess.run([sys.executable, "-c", program], stderr=other, check=True, timeout=60)
-    table = os.read(own, 65536)
-    os.close(own)
-    os.close(other)
+    reading_end, terminal_end = pty.openpty()
+    subprocess.run([sys.executable, "-c", program], stderr=terminal_end, check=True, timeout=60)
+    table = os.read(reading_end, 65536)
+    os.close(reading_end)
+    os.close(terminal_end)
     assert b"scoring pairs" in table

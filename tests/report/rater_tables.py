@@ -54,10 +54,10 @@ def exported(path: Path, rows: Iterable[Row], at: str = "2026-02-03T09:00:00Z", 
             item, {"id": int(item), "data": {"case": int(item) % 20}, "annotations": [], "predictions": []}
         )
         result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
-        one = {"id": number, "result": result, "created_at": at, "updated_at": at}
+        annotation = {"id": number, "result": result, "created_at": at, "updated_at": at}
         if rater.startswith("model:"):
-            task["predictions"].append({**one, "model_version": rater.removeprefix("model:")})
+            task["predictions"].append({**annotation, "model_version": rater.removeprefix("model:")})
         else:
-            task["annotations"].append({**one, "completed_by": rater})
+            task["annotations"].append({**annotation, "completed_by": rater})
     path.write_text(json.dumps(list(tasks.values())))
     return str(path)

@@ -123,16 +123,16 @@ class TestContract:
         assert all(item.sigma is None for item in report.items if item.agreement is None)
 
     def test_items_alone_are_those_of_the_report(self):
-        given = table(sets=True)
-        whole, alone = softirr.agreement(given, "indel").items, softirr.item_agreement(given, "indel")
-        assert [(i.id, i.agreement, i.matches, i.unmatched, i.suggestion) for i in whole] == [
-            (i.id, i.agreement, i.matches, i.unmatched, i.suggestion) for i in alone
+        answers = table(sets=True)
+        report_items, items_alone = softirr.agreement(answers, "indel").items, softirr.item_agreement(answers, "indel")
+        assert [(i.id, i.agreement, i.matches, i.unmatched, i.suggestion) for i in report_items] == [
+            (i.id, i.agreement, i.matches, i.unmatched, i.suggestion) for i in items_alone
         ]
-        assert all(item.kappa is None for item in alone)
+        assert all(item.kappa is None for item in items_alone)
 
     def test_few_items_are_warned_of(self):
-        few, enough = (softirr.agreement(table(n), "indel") for n in (FEW_ITEMS - 5, 2 * FEW_ITEMS))
-        assert any("rough" in warning for warning in few.warnings)
+        small_report, enough = (softirr.agreement(table(n), "indel") for n in (FEW_ITEMS - 5, 2 * FEW_ITEMS))
+        assert any("rough" in warning for warning in small_report.warnings)
         assert not any("rough" in warning for warning in enough.warnings)
 
     def test_the_distributions_are_shares(self):
@@ -146,11 +146,11 @@ class TestChoiceOfChance:
         assert softirr.agreement(distinct(100), "indel").expected_agreement.method == "exact"
 
     def test_costly_ones_as_far_as_the_budget_goes(self):
-        few = softirr.agreement(distinct(40), Slow()).expected_agreement
-        many = softirr.agreement(distinct(200), Slow()).expected_agreement
-        assert (few.method, many.method) == ("exact", "stratified")
-        assert many.standard_error <= TARGET_SE
-        assert many.pairs_scored < 10_000
+        of_few = softirr.agreement(distinct(40), Slow()).expected_agreement
+        of_many = softirr.agreement(distinct(200), Slow()).expected_agreement
+        assert (of_few.method, of_many.method) == ("exact", "stratified")
+        assert of_many.standard_error <= TARGET_SE
+        assert of_many.pairs_scored < 10_000
 
     def test_a_costly_measure_is_asked_no_more_than_the_report_says(self):
         slow = Slow()
@@ -164,33 +164,33 @@ class TestChoiceOfChance:
     @pytest.mark.slow
     def test_the_target_by_default(self):
         """0.005, and 0.001 where the measure is cheap."""
-        given = distinct(300)
-        cheap = softirr.agreement(given, "indel", chance="stratified").expected_agreement
-        costly = softirr.agreement(given, Slow(), chance="stratified").expected_agreement
-        own = softirr.agreement(
-            given, Slow(), chance="stratified", options=softirr.AgreementOptions(target_se=0.0015)
+        answers = distinct(300)
+        cheap = softirr.agreement(answers, "indel", chance="stratified").expected_agreement
+        costly = softirr.agreement(answers, Slow(), chance="stratified").expected_agreement
+        with_target = softirr.agreement(
+            answers, Slow(), chance="stratified", options=softirr.AgreementOptions(target_se=0.0015)
         ).expected_agreement
         assert cheap.standard_error <= CHEAP_TARGET_SE == 0.001
         assert 0.001 < costly.standard_error <= TARGET_SE == 0.005
-        assert 0.001 < own.standard_error <= 0.0015
-        assert cheap.pairs_scored > own.pairs_scored > costly.pairs_scored
+        assert 0.001 < with_target.standard_error <= 0.0015
+        assert cheap.pairs_scored > with_target.pairs_scored > costly.pairs_scored
 
     @pytest.mark.slow
     def test_the_three_agree(self):
-        given = distinct(300)
+        answers = distinct(300)
         exact, stratified, permuted = (
-            softirr.agreement(given, "indel", chance=chance, options=softirr.AgreementOptions(permutations=20))
+            softirr.agreement(answers, "indel", chance=chance, options=softirr.AgreementOptions(permutations=20))
             for chance in ("exact", "stratified", "permutation")
         )
-        for other in (stratified, permuted):
-            expected = other.expected_agreement
+        for method_report in (stratified, permuted):
+            expected = method_report.expected_agreement
             for name in ("cohen", "fleiss", "krippendorff"):
                 assert getattr(expected, name) == pytest.approx(
                     getattr(exact.expected_agreement, name), abs=4 * expected.standard_error
                 )
             for name in ("cohen_kappa", "krippendorff_alpha"):
-                assert other.coefficients[name].value == pytest.approx(exact.coefficients[name].value, abs=0.01)
-                assert other.coefficients[name].standard_error == pytest.approx(
+                assert method_report.coefficients[name].value == pytest.approx(exact.coefficients[name].value, abs=0.01)
+                assert method_report.coefficients[name].standard_error == pytest.approx(
                     exact.coefficients[name].standard_error, rel=0.2
                 )
 
@@ -254,27 +254,29 @@ class TestOptions:
             softirr.agreement(table(), "indel", options=softirr.AgreementOptions(**options))
 
     def test_sigma_and_ks_as_their_authors(self):
-        given = table(60)
-        ours, theirs = (
-            softirr.agreement(given, "indel"),
-            softirr.agreement(given, "indel", options=softirr.AgreementOptions(compat="braylan2022")),
+        answers = table(60)
+        softirr_report, authors_report = (
+            softirr.agreement(answers, "indel"),
+            softirr.agreement(answers, "indel", options=softirr.AgreementOptions(compat="braylan2022")),
         )
         for name in ("sigma", "ks"):
-            assert theirs.coefficients[name].value is not None
-            assert theirs.coefficients[name].ci95 is None
-            assert theirs.coefficients[name].value == pytest.approx(ours.coefficients[name].value, abs=0.15)
-        assert theirs.coefficients["cohen_kappa"] == ours.coefficients["cohen_kappa"]
-        again = softirr.agreement(given, "indel", options=softirr.AgreementOptions(compat="braylan2022"))
-        assert again.coefficients["sigma"] == theirs.coefficients["sigma"]
+            assert authors_report.coefficients[name].value is not None
+            assert authors_report.coefficients[name].ci95 is None
+            assert authors_report.coefficients[name].value == pytest.approx(
+                softirr_report.coefficients[name].value, abs=0.15
+            )
+        assert authors_report.coefficients["cohen_kappa"] == softirr_report.coefficients["cohen_kappa"]
+        repeated = softirr.agreement(answers, "indel", options=softirr.AgreementOptions(compat="braylan2022"))
+        assert repeated.coefficients["sigma"] == authors_report.coefficients["sigma"]
 
     def test_gwets_marginals_are_for_fleiss_and_gwet(self):
-        given = table(40)
-        plain, gwet = (
-            softirr.agreement(given, "indel", options=softirr.AgreementOptions(marginals=way))
-            for way in ("answers", "gwet2014")
+        answers = table(40)
+        by_answers, gwet = (
+            softirr.agreement(answers, "indel", options=softirr.AgreementOptions(marginals=marginals))
+            for marginals in ("answers", "gwet2014")
         )
-        assert plain.coefficients["krippendorff_alpha"] == gwet.coefficients["krippendorff_alpha"]
-        assert plain.coefficients["fleiss_kappa"] != gwet.coefficients["fleiss_kappa"]
+        assert by_answers.coefficients["krippendorff_alpha"] == gwet.coefficients["krippendorff_alpha"]
+        assert by_answers.coefficients["fleiss_kappa"] != gwet.coefficients["fleiss_kappa"]
 
 
 class TestHugeItems:

@@ -47,29 +47,33 @@ def answers(seed: int, n: int, accuracy: float, missing: float = 0.0) -> dict[st
     raters: dict[str, dict[str, str]] = {}
     for rater, right in (*((name, 0.8) for name in PEOPLE), (MODEL, accuracy)):
         label = np.where(rng.random(n) < right, truth, rng.integers(4, size=n))
-        kept = rng.random(n) >= missing
-        raters[rater] = {str(i): str(LABELS[label[i]]) for i in range(n) if kept[i]}
+        is_present = rng.random(n) >= missing
+        raters[rater] = {str(i): str(LABELS[label[i]]) for i in range(n) if is_present[i]}
     return raters
 
 
 def rows_of(raters: dict[str, dict[str, str]]) -> list[Row]:
-    return [(item, rater, text) for rater, given in raters.items() for item, text in given.items()]
+    return [(item, rater, text) for rater, labels in raters.items() for item, text in labels.items()]
 
 
 def published(
     raters: dict[str, dict[str, str]], epsilon: float, people: Collection[str] = PEOPLE
 ) -> tuple[float, float]:
     """Winning rate and average advantage probability as the paper defines them (sections 3.1 to 3.3), with accuracy as the score."""
-    model, given = raters[MODEL], {name: raters[name] for name in people}
+    model, labels_by_person = raters[MODEL], {name: raters[name] for name in people}
     p_values, advantages = [], []
-    for name, own in given.items():
+    for name, person_labels in labels_by_person.items():
         model_wins, own_wins = [], []
-        for item, label in own.items():
-            rest = [other[item] for who, other in given.items() if who != name and item in other]
-            if item not in model or not rest:
+        for item, label in person_labels.items():
+            remaining_labels = [
+                other_labels[item]
+                for who, other_labels in labels_by_person.items()
+                if who != name and item in other_labels
+            ]
+            if item not in model or not remaining_labels:
                 continue
-            of_model = np.mean([model[item] == one for one in rest])
-            of_own = np.mean([label == one for one in rest])
+            of_model = np.mean([model[item] == remaining_label for remaining_label in remaining_labels])
+            of_own = np.mean([label == remaining_label for remaining_label in remaining_labels])
             model_wins.append(float(of_model >= of_own))
             own_wins.append(float(of_own >= of_model))
         if len(model_wins) < LEAST_ITEMS:
@@ -143,9 +147,9 @@ def test_soft_equivalence_counts() -> None:
 
 def test_too_few_annotators_or_items_is_a_reason() -> None:
     raters = answers(1, 100, 0.9)
-    few = result_of({name: raters[name] for name in ("ann", "ben", MODEL)}, 0.15, ("ann", "ben"))
-    assert few.winning_rate is None and "2 annotators, but at least 3" in str(few.undefined)
-    assert "needs more data" in few.sentence and few.to_dict()["passed"] is None
+    of_two_people = result_of({name: raters[name] for name in ("ann", "ben", MODEL)}, 0.15, ("ann", "ben"))
+    assert of_two_people.winning_rate is None and "2 annotators, but at least 3" in str(of_two_people.undefined)
+    assert "needs more data" in of_two_people.sentence and of_two_people.to_dict()["passed"] is None
     short = result_of(answers(1, LEAST_ITEMS - 1, 0.9), 0.15)
     assert short.passed is None and short.skipped == PEOPLE
     with pytest.raises(InputError, match="epsilon is 1"):
@@ -155,11 +159,11 @@ def test_too_few_annotators_or_items_is_a_reason() -> None:
 @pytest.mark.slow
 def test_the_interval_of_the_advantage_covers_it() -> None:
     truth = np.mean([result_of(answers(seed, 400, 0.8), 0.15).advantage.value for seed in range(20)])
-    held = 0
+    n_covered = 0
     for seed in range(100, 200):
         low, high = result_of(answers(seed, 60, 0.8), 0.15).advantage.ci95
-        held += low <= truth <= high
-    assert held >= 88, "a binomial count of 100 at 95%: at least 88 with a probability of 99.5%"
+        n_covered += low <= truth <= high
+    assert n_covered >= 88, "a binomial count of 100 at 95%: at least 88 with a probability of 99.5%"
 
 
 @settings(max_examples=60)
@@ -197,7 +201,7 @@ def csv(tmp_path: Path) -> Path:
 def test_the_command_gives_verdict_and_exit_status(csv: Path, cli: Cli) -> None:
     command = ["compare", str(csv), "--measure", "exact", "--models"]
     result = cli(*command, MODEL, "model:bad", "--json")
-    tests = {one["model"]: one for one in result["alternative_annotator"]}
+    tests = {entry["model"]: entry for entry in result["alternative_annotator"]}
     assert tests[MODEL]["passed"] is True and tests["model:bad"]["passed"] is False
     assert tests[MODEL]["epsilon"] == 0.15 and len(tests[MODEL]["annotators"]) == 4
     assert "passes the alternative annotator test (it wins against 4 of 4" in cli(*command, MODEL, "model:bad")
@@ -210,10 +214,10 @@ def test_the_command_gives_verdict_and_exit_status(csv: Path, cli: Cli) -> None:
 
 def test_models_need_no_names_in_a_table(csv: Path, tmp_path: Path, cli: Cli) -> None:
     """Raters that are named model:NAME are models in any file; a file without any says what to do."""
-    shown = {}
+    outputs = {}
     for names in ([], [MODEL, "model:bad"]):
-        shown[len(names)] = cli("compare", str(csv), "--measure", "exact", "--models", *names, "--json")
-    assert shown[0] == shown[2] and len(shown[0]["differences"]) == 2
+        outputs[len(names)] = cli("compare", str(csv), "--measure", "exact", "--models", *names, "--json")
+    assert outputs[0] == outputs[2] and len(outputs[0]["differences"]) == 2
     people = tmp_path / "people.csv"
     people.write_text("item,rater,text\n1,ann,fever\n1,ben,fever\n")
     assert "no name of a rater begins with 'model:': name the raters" in cli(
@@ -225,8 +229,8 @@ def test_the_chart_shades_the_range_of_the_others(csv: Path) -> None:
     comparison = softirr.compare_models(softirr.read(csv), [MODEL, "model:bad"], "exact")
     values = [group.coefficient.value for group in comparison.others]
     assert comparison.others_range == (min(values), max(values))
-    drawn = comparison.to_svg()
-    assert drawn.count(BAND) == 1 and drawn.count('fill-opacity="0.16"') == 1, "not behind the differences"
-    assert f"{MODEL} − others<" in drawn
+    svg = comparison.to_svg()
+    assert svg.count(BAND) == 1 and svg.count('fill-opacity="0.16"') == 1, "not behind the differences"
+    assert f"{MODEL} − others<" in svg
     assert replace(comparison, others=()).others_range is None
     assert BAND not in replace(comparison, others=()).to_svg()

@@ -53,12 +53,12 @@ class TestAuditedModel:
         given_rows = rows(40)
         table = softirr.AnnotationTable.from_answers(given_rows)
         concepts = softirr.AnnotationTable.from_answers(
-            softirr.Answer(one.item, one.rater, (one.texts[0].split()[1],)) for one in given_rows
+            softirr.Answer(row.item, row.rater, (row.texts[0].split()[1],)) for row in given_rows
         )
         truth = softirr.compare_models(concepts, [MODEL], "exact", cache=None)
         measure = BiasedMeasure(0.4)
-        plain, audited = compared(table, measure, []), compared(table, measure, [judged(table, measure, 100_000)])
-        assert plain.differences[0].verdict == "below the others"
+        by_measure, audited = compared(table, measure, []), compared(table, measure, [judged(table, measure, 100_000)])
+        assert by_measure.differences[0].verdict == "below the others"
         for group, right in zip(audited.groups, truth.groups, strict=True):
             assert group.coefficient.value == pytest.approx(right.coefficient.value, abs=0.03)
         assert audited.differences[0].difference.value == pytest.approx(truth.differences[0].difference.value, abs=0.02)
@@ -84,7 +84,7 @@ class TestAuditedModel:
         units = draw_sheet(table, measure, judgments=60, seed=3, cache=None, progress=None).units
         texts = {(unit.id, 1): (unit.text_a, unit.text_b) for unit in units}
         sheet = replace(judged(table, measure, 60), texts=texts)
-        changed = [one if int(one.item) % 2 else replace(one, texts=("p 9 9",)) for one in given_rows]
+        changed = [row if int(row.item) % 2 else replace(row, texts=("p 9 9",)) for row in given_rows]
         warnings = compared(softirr.AnnotationTable.from_answers(changed), measure, [sheet]).warnings
         assert any("judged pairs of texts are no longer pairs of this table" in warning for warning in warnings)
 
@@ -93,7 +93,7 @@ class TestAuditedModel:
         table = softirr.AnnotationTable.from_answers(given_rows)
         measure = BiasedMeasure(0.4)
         comparison = compared(table, measure, [judged(table, measure, 100_000)], coefficient="observed_agreement")
-        concept = {(one.item, one.rater): one.texts[0].split()[1] for one in given_rows}
+        concept = {(row.item, row.rater): row.texts[0].split()[1] for row in given_rows}
         model = [concept[str(i), MODEL] == concept[str(i), f"person {p}"] for i in range(40) for p in range(3)]
         assert comparison.groups[1].coefficient.value == pytest.approx(np.mean(model), abs=1e-3)
 
@@ -109,28 +109,28 @@ class TestAuditedModel:
         measure = BiasedMeasure()
         sheet = judged(table, measure, 80)
         people = [rater for rater in table.raters if rater != MODEL]
-        among, own = JudgedRaters(table, measure, [sheet]).compared(MODEL, people, table.items, "cohen_kappa")
-        assert min(among.judged, own.judged) > 6
-        assert among.judged + own.judged <= 80 + 20  # a pair of texts can stand in several pairs of answers
+        among, with_model = JudgedRaters(table, measure, [sheet]).compared(MODEL, people, table.items, "cohen_kappa")
+        assert min(among.judged, with_model.judged) > 6
+        assert among.judged + with_model.judged <= 80 + 20  # a pair of texts can stand in several pairs of answers
 
     def test_a_part_with_few_pairs_has_an_interval_where_all_are_judged(self) -> None:
         texts = {MODEL: "abab", "person 1": "abba", "person 2": "abab"}
         table = softirr.AnnotationTable.from_answers(
             softirr.Answer(str(item), rater, (f"x {text} {rater}",))
-            for rater, own in texts.items()
-            for item, text in enumerate(own)
+            for rater, with_model in texts.items()
+            for item, text in enumerate(with_model)
         )
         measure = softirr.measure("indel")
         contrast = JudgedRaters(table, measure, [judged(table, measure, 100)])
-        among, own = contrast.compared(MODEL, ["person 1", "person 2"], table.items, "observed_agreement")
-        assert (among.judged, own.judged) == (4, 6)  # distinct pairs of texts
+        among, with_model = contrast.compared(MODEL, ["person 1", "person 2"], table.items, "observed_agreement")
+        assert (among.judged, with_model.judged) == (4, 6)  # distinct pairs of texts
         assert among.coefficient.value == pytest.approx(0.5, abs=0.01) and among.coefficient.ci95 is not None
-        assert own.coefficient.value == pytest.approx(0.75, abs=0.01)
-        assert among.items == own.items == ("0", "1", "2", "3")
-        among, own = contrast.compared(MODEL, ["person 1", "person 2"], ["0", "1", "2"], "observed_agreement")
-        assert among.items == own.items == ("0", "1", "2")
+        assert with_model.coefficient.value == pytest.approx(0.75, abs=0.01)
+        assert among.items == with_model.items == ("0", "1", "2", "3")
+        among, with_model = contrast.compared(MODEL, ["person 1", "person 2"], ["0", "1", "2"], "observed_agreement")
+        assert among.items == with_model.items == ("0", "1", "2")
         assert among.coefficient.value == pytest.approx(2 / 3, abs=0.01)
-        assert own.coefficient.value == pytest.approx(5 / 6, abs=0.01)
+        assert with_model.coefficient.value == pytest.approx(5 / 6, abs=0.01)
 
     def test_agreement_by_chance_of_a_slow_measure_is_from_fewer_permutations(self) -> None:
         class Slow(BiasedMeasure):
@@ -139,8 +139,10 @@ class TestAuditedModel:
         table = softirr.AnnotationTable.from_answers(rows(40))
         people = [rater for rater in table.raters if rater != MODEL]
         slow, fast = (
-            JudgedRaters(table, one, [judged(table, one, 60)]).compared(MODEL, people, table.items, "cohen_kappa")
-            for one in (Slow(), BiasedMeasure())
+            JudgedRaters(table, slow_or_fast, [judged(table, slow_or_fast, 60)]).compared(
+                MODEL, people, table.items, "cohen_kappa"
+            )
+            for slow_or_fast in (Slow(), BiasedMeasure())
         )
         for few, many in zip(slow, fast, strict=True):
             assert few.coefficient.value == pytest.approx(many.coefficient.value, abs=0.05)

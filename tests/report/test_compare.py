@@ -65,8 +65,8 @@ class TestFiles:
         ]
         assert all((difference.p_adjusted or 0) >= (difference.p or 0) for difference in comparison.differences)
         assert "The intervals and p are adjusted for 3 differences" in str(comparison)
-        alone = softirr.compare(tables, "exact", adjust=False)
-        for difference, single in zip(comparison.differences, alone.differences, strict=True):
+        unadjusted = softirr.compare(tables, "exact", adjust=False)
+        for difference, single in zip(comparison.differences, unadjusted.differences, strict=True):
             (low, high), (inner_low, inner_high) = (
                 difference.difference.ci95 or (0, 0),
                 single.difference.ci95 or (0, 0),
@@ -75,7 +75,7 @@ class TestFiles:
             assert (low <= 0 <= high) == ((difference.p_adjusted or 0) >= 0.05)
         assert any(
             difference.difference != single.difference
-            for difference, single in zip(comparison.differences, alone.differences, strict=True)
+            for difference, single in zip(comparison.differences, unadjusted.differences, strict=True)
         )
 
     def test_contradicting_options_are_refused(self, tmp_path: Path, cli: Cli) -> None:
@@ -109,10 +109,10 @@ class TestFiles:
         comparison = softirr.compare({"a": a, "b": b}, "indel", judgments=[judged])
         assert [group.audited for group in comparison.groups] == [True, False]
         with open_scoring("indel", None, None, None) as scoring:
-            part = scoring.part("a", a, [judged])
-        assert part.whole.evidence is not None
-        draws = part.whole.evidence.estimates.draws["krippendorff_alpha"]
-        assert part.sample("krippendorff_alpha").draws is draws
+            judged_part = scoring.part("a", a, [judged])
+        assert judged_part.whole.evidence is not None
+        draws = judged_part.whole.evidence.estimates.draws["krippendorff_alpha"]
+        assert judged_part.sample("krippendorff_alpha").draws is draws
         assert any("Some coefficients are audited" in warning for warning in comparison.warnings)
 
 
@@ -129,9 +129,9 @@ class TestMeasuresAndPolicies:
 
     def test_policies_are_those_of_agreement(self, tmp_path: Path, cli: Cli) -> None:
         rows = [
-            (str(i), who, f"{how} {text}")
+            (str(i), who, f"{severity} {text}")
             for i in range(8)
-            for who, how in (("ann", "mild"), ("bob", "severe"))
+            for who, severity in (("ann", "mild"), ("bob", "severe"))
             for text in [("fever", "cough", "rash", "pain")[i % 4]]
         ]
         path = written(tmp_path / "a.csv", rows)
@@ -160,8 +160,8 @@ class TestModels:
         assert str(verdicts["model:good"]).startswith("within the range of the others")
         assert verdicts["model:bad"] == "below the others"
         assert {group.label for group in comparison.others} == set(PEOPLE)
-        few = softirr.compare_models(table_of(rows_of(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
-        assert str(few.differences[0].verdict).startswith("can't tell yet: about ")
+        of_few_items = softirr.compare_models(table_of(rows_of(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
+        assert str(of_few_items.differences[0].verdict).startswith("can't tell yet: about ")
 
     def test_it_is_the_mean_over_pairs_on_the_same_items(self) -> None:
         rows = [
@@ -218,7 +218,7 @@ class TestSeveralModels:
                 one.startswith("within") for one in verdicts[4:]
             )
 
-        alone = together = 0
+        n_unadjusted = together = 0
         for _ in range(runs):
             values = rng.normal(true, error).tolist()
             given_differences = [
@@ -227,24 +227,24 @@ class TestSeveralModels:
                 )
                 for i, v in enumerate(values)
             ]
-            alone += wrong(given_differences)
+            n_unadjusted += wrong(given_differences)
             together += wrong(with_adjusted_intervals(given_differences, margin))
-        assert alone / runs > 0.12 and together / runs < 0.05 + 2 * 0.011
+        assert n_unadjusted / runs > 0.12 and together / runs < 0.05 + 2 * 0.011
 
-    def test_they_are_said_and_one_model_stays_as_it_is(self) -> None:
+    def test_verdicts_are_adjusted_for_the_number_of_models(self) -> None:
         rows = rows_of(300, {**PEOPLE, "model:a": 0.85, "model:b": 0.75, "model:c": 0.2})
         comparison = softirr.compare_models(table_of(rows), measure="exact")
         by_model = {difference.b: difference for difference in comparison.differences}
-        for one in by_model.values():
-            assert one.difference.ci95 is not None and "ci95_adjusted" not in one.to_dict()
+        for entry in by_model.values():
+            assert entry.difference.ci95 is not None and "ci95_adjusted" not in entry.to_dict()
         assert by_model["model:c"].verdict == "below the others" and (by_model["model:c"].p_adjusted or 0) < 0.05
         assert "adjusted interval" not in str(comparison) and "with a probability of 95% none of them is wrong" in str(
             comparison
         )
-        alone = softirr.compare_models(
+        single_model = softirr.compare_models(
             table_of([row for row in rows if row[1] not in ("model:b", "model:c")]), measure="exact"
         )
-        assert "adjusted" not in str(alone)
+        assert "adjusted" not in str(single_model)
         without = softirr.compare_models(table_of(rows), measure="exact", adjust=False)
         for difference in without.differences:
             ci95, wider = difference.difference.ci95, by_model[difference.b].difference.ci95

@@ -32,8 +32,8 @@ def test_texts_of_a_normal_length_are_not_cut():
 @pytest.mark.parametrize("name", ["levenshtein", "indel", "lcs"])
 def test_work_is_done_in_parts_with_the_same_result(name, monkeypatch):
     texts = [f"text {i} {'x' * (i % 7)}" for i in range(30)]
-    every = np.arange(len(texts))
-    whole = lexical.make(name).block(texts, every, every)
+    indices = np.arange(len(texts))
+    in_one_block = lexical.make(name).block(texts, indices, indices)
     pairs = lexical.make(name).score([(a, b) for a in texts for b in texts[:3]])
     calls = []
     monkeypatch.setattr(lexical, "_CELLS_AT_ONCE", 2_000)
@@ -41,7 +41,7 @@ def test_work_is_done_in_parts_with_the_same_result(name, monkeypatch):
     monkeypatch.setattr(
         lexical.process, "cdist", lambda rows, *rest, **more: calls.append(rows) or cdist(rows, *rest, **more)
     )
-    np.testing.assert_array_equal(lexical.make(name).block(texts, every, every), whole)
+    np.testing.assert_array_equal(lexical.make(name).block(texts, indices, indices), in_one_block)
     assert len(calls) > 5
     np.testing.assert_array_equal(lexical.make(name).score([(a, b) for a in texts for b in texts[:3]]), pairs)
 

@@ -16,7 +16,7 @@ TEXTS = {
 
 
 def table(left_out: str = "") -> AnnotationTable:
-    rows = [Answer(i, r, (text,)) for i, given in TEXTS.items() for r, text in given.items() if r != left_out]
+    rows = [Answer(i, r, (text,)) for i, texts in TEXTS.items() for r, text in texts.items() if r != left_out]
     return AnnotationTable.from_answers(rows, items=TEXTS)
 
 
@@ -31,11 +31,11 @@ def test_alpha_is_the_headline() -> None:
 def test_without_a_rater_is_alpha_of_the_table_without_that_rater(measure: str) -> None:
     """Item 5 has nobody left but one rater without a or c, and does not count then; chance is that of the rest, too."""
     without = softirr.agreement(table(), measure).to_dict()["headline"]["without"]
-    assert {one["rater"] for one in without} == set("abc")
-    for one in without:
-        rest = softirr.agreement(table(one["rater"]), measure).coefficients["krippendorff_alpha"].value
-        assert one["value"] == pytest.approx(rest, abs=1e-12), one["rater"]
-    assert without == sorted(without, key=lambda one: -one["value"])
+    assert {entry["rater"] for entry in without} == set("abc")
+    for entry in without:
+        expected = softirr.agreement(table(entry["rater"]), measure).coefficients["krippendorff_alpha"].value
+        assert entry["value"] == pytest.approx(expected, abs=1e-12), entry["rater"]
+    assert without == sorted(without, key=lambda entry: -entry["value"])
 
 
 def test_a_rater_without_whom_nothing_can_be_compared_is_not_in_the_list() -> None:
@@ -43,7 +43,7 @@ def test_a_rater_without_whom_nothing_can_be_compared_is_not_in_the_list() -> No
     rows = [Answer("1", r, (t,)) for r, t in zip("abc", ("x", "x", "y"), strict=True)]
     rows += [Answer(i, r, (t,)) for i, r, t in (("2", "a", "x"), ("2", "b", "z"), ("3", "b", "y"), ("3", "c", "y"))]
     without = softirr.agreement(AnnotationTable.from_answers(rows), "exact").to_dict()["headline"]["without"]
-    assert {one["rater"] for one in without} == {"a", "c"}
+    assert {entry["rater"] for entry in without} == {"a", "c"}
 
 
 def test_two_raters_have_nobody_to_leave_out() -> None:
@@ -51,5 +51,5 @@ def test_two_raters_have_nobody_to_leave_out() -> None:
 
 
 def test_nothing_to_compare_has_no_headline() -> None:
-    alone = AnnotationTable.from_answers([Answer("1", "a", ("x",))])
-    assert softirr.agreement(alone, "exact").to_dict()["headline"] is None
+    single_answer = AnnotationTable.from_answers([Answer("1", "a", ("x",))])
+    assert softirr.agreement(single_answer, "exact").to_dict()["headline"] is None

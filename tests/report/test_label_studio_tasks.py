@@ -32,9 +32,9 @@ def test_tasks_of_an_export_keep_their_data(tmp_path: Path, capsys: pytest.Captu
     items = {item["id"]: item for item in json.loads(output.out)["items"]}
     assert [task["data"] for task in tasks] == [{"text": f"Case {item}"} for item in (*ITEMS, "9")]
     for item, task in zip(ITEMS, tasks, strict=False):
-        (one,) = task["predictions"]
-        assert one["score"] == items[item]["agreement"] and one["model_version"] == "agreement"
-        (region,) = one["result"]
+        (prediction,) = task["predictions"]
+        assert prediction["score"] == items[item]["agreement"] and prediction["model_version"] == "agreement"
+        (region,) = prediction["result"]
         assert (region["from_name"], region["to_name"], region["type"]) == ("finding", "text", "textarea")
         assert region["value"] == {"text": items[item]["suggestion"]}
     assert tasks[-1]["predictions"] == [], "one rater"
@@ -51,13 +51,16 @@ def test_tasks_of_a_table_show_the_answers(tmp_path: Path, capsys: pytest.Captur
         "what_answers": "ann: hot; cold\nbob: hot",
         "what__answers": "ann: rest\nbob: rest",
     }
-    (one,) = tasks[0]["predictions"]
-    assert [region["from_name"] for region in one["result"]] == ["what", "what_"]
+    (prediction,) = tasks[0]["predictions"]
+    assert [region["from_name"] for region in prediction["result"]] == ["what", "what_"]
     assert tasks[1]["predictions"] == []
     config = labeling_config(["what?", "what!"])
     assert config in capsys.readouterr().err
-    controls = {one.get("name"): one.get("toName") for one in ElementTree.fromstring(config).iter("TextArea")}
-    assert controls == {region["from_name"]: region["to_name"] for region in one["result"]}
+    controls = {
+        prediction.get("name"): prediction.get("toName")
+        for prediction in ElementTree.fromstring(config).iter("TextArea")
+    }
+    assert controls == {region["from_name"]: region["to_name"] for region in prediction["result"]}
 
 
 def test_what_can_not_be_predicted_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

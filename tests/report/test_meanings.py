@@ -36,9 +36,9 @@ def test_labels_have_the_entropy_of_labels(given_labels: list[list[str | None]])
         return
     for id, item in items_of(rows).items():
         counts = Counter(label for label in given_labels[int(id)] if label is not None)
-        own = meanings(item)
-        assert {one.wording: one.raters for one in own} == counts
-        assert entropy(own) == pytest.approx(label_entropy(list(counts.values()), base=2), abs=1e-12)
+        item_meanings = meanings(item)
+        assert {meaning.wording: meaning.raters for meaning in item_meanings} == counts
+        assert entropy(item_meanings) == pytest.approx(label_entropy(list(counts.values()), base=2), abs=1e-12)
 
 
 def test_equivalent_texts_are_one_meaning_and_the_texts_of_a_set_share_the_weight() -> None:

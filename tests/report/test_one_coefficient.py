@@ -44,10 +44,12 @@ def test_lists_of_every_form(form: str) -> None:
     assert softirr.cohen_kappa(A, FORMS[form](B), "exact") == expected_cohen_kappa
 
 
-def assert_same(one: Any, other: Any) -> None:
+def assert_same(actual: Any, expected: Any) -> None:
     """The same value and interval: processors add the products of tables of different order in different ways."""
-    assert one.value == pytest.approx(other.value, abs=1e-12) and one.ci95 == pytest.approx(other.ci95, abs=1e-12)
-    assert one.undefined == other.undefined
+    assert actual.value == pytest.approx(expected.value, abs=1e-12) and actual.ci95 == pytest.approx(
+        expected.ci95, abs=1e-12
+    )
+    assert actual.undefined == expected.undefined
 
 
 @pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
@@ -97,12 +99,12 @@ def test_lists_equal_tables(pairs: list[tuple[str | None, str | None]]) -> None:
         softirr.AnnotationTable.from_answers(answers), "exact", options=softirr.AgreementOptions(reasons=False)
     ).coefficients
     a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    for key, one in (
+    for key, of_lists in (
         ("cohen_kappa", softirr.cohen_kappa(a, b, "exact")),
         ("krippendorff_alpha", softirr.krippendorff_alpha(a, b, "exact")),
     ):
-        other = coefficients[key].value
-        assert one.value == (None if other is None else pytest.approx(other, abs=1e-12))
+        of_table = coefficients[key].value
+        assert of_lists.value == (None if of_table is None else pytest.approx(of_table, abs=1e-12))
 
 
 class TestRefused:

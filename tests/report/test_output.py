@@ -56,10 +56,10 @@ def test_items_join_the_input(kind: str, written: tuple[Path, softirr.AgreementR
         items = pd.read_excel(folder / "report.xlsx", sheet_name="items", dtype={"item": str}, engine="openpyxl")
     if kind != "parquet":
         items["item"] = items["item"].map(cell_text)
-    joined = pd.DataFrame(INPUT).merge(items, left_on="id", right_on="item", validate="one_to_one")
-    assert len(joined) == 4
+    merged = pd.DataFrame(INPUT).merge(items, left_on="id", right_on="item", validate="one_to_one")
+    assert len(merged) == 4
     expected = {item.id: item.agreement for item in report.items}
-    assert dict(zip(joined["id"], joined["agreement"], strict=True)) == pytest.approx(expected)
+    assert dict(zip(merged["id"], merged["agreement"], strict=True)) == pytest.approx(expected)
 
 
 def test_every_text_stands_in_the_matches(written: tuple[Path, softirr.AgreementReport]) -> None:
@@ -105,8 +105,8 @@ def test_the_page_shows_texts_and_loads_nothing(written: tuple[Path, softirr.Agr
     policy = next(value for name, value in page.attributes if name == "content" and value and "default-src" in value)
     assert "default-src 'none'" in policy and policy.count("sha256-") == 3 and "unsafe" not in policy
     text = " ".join(page.texts)
-    for shown in ("<script>alert(1)</script>", "ward <1>.csv", "Krippendorff’s alpha", "Ω", "case 3"):
-        assert shown in text
+    for text_on_page in ("<script>alert(1)</script>", "ward <1>.csv", "Krippendorff’s alpha", "Ω", "case 3"):
+        assert text_on_page in text
     assert page.tags.count("script") == 1, "the tabs"
 
 
@@ -140,7 +140,9 @@ def test_texts_with_like_names_do_not_share_a_folder(tmp_path: Path, cli: Cli) -
     words = ["--item", "id", "--rater", "who", "--text", "f/1,F?1", "--measure", "exact"]
     cli("score", tmp_path / "a.csv", *words, "--output", tmp_path / "out")
     first, second = sorted((tmp_path / "out").iterdir(), key=lambda path: len(path.name))
-    assert [json.loads((one / "report.json").read_text())["items"][0]["agreement"] for one in (first, second)] == [1, 0]
+    assert [
+        json.loads((folder / "report.json").read_text())["items"][0]["agreement"] for folder in (first, second)
+    ] == [1, 0]
 
 
 def test_a_folder_that_can_not_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,10 +83,10 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
     context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)
     page = context.new_page()
     problems: list[str] = []
-    asked: list[str] = []
+    requested_urls: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested_urls.append(request.url))
     page.goto((tmp_path / "report.html").as_uri())
     page.locator(".queue tbody tr").first.wait_for()
     layout = page.evaluate(
@@ -107,6 +107,6 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
         "rows": 20,
         "readable": True,
     }
-    assert problems == [] and [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert problems == [] and [url for url in requested_urls if not url.startswith(("file:", "data:"))] == []
     assert serious_faults(page) == []
     context.close()

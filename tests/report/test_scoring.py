@@ -29,10 +29,12 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     table = replace(table, weights=weights)
     options = AgreementOptions(chance="permutation", permutations=1, seed=3)
     indel = measure("indel")
-    every, few = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
-    whole = scored(table, every, options, cache=None, progress=None).summary.coefficients[key].value
-    assert coefficient_value(table, few, key, options, cache=None, progress=None) == whole is not None
-    assert len(few.asked) < len(every.asked) or key == "observed_agreement"
+    full_measure, partial_measure = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
+    report_value = scored(table, full_measure, options, cache=None, progress=None).summary.coefficients[key].value
+    assert (
+        coefficient_value(table, partial_measure, key, options, cache=None, progress=None) == report_value is not None
+    )
+    assert len(partial_measure.asked) < len(full_measure.asked) or key == "observed_agreement"
 
 
 def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,17 +44,17 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
         Answer(str(item), rater, severities[rng.integers(3)] + heads[item % 6]) for item in range(90) for rater in "ab"
     )
     calls: list[str] = []
-    whole = scoring.exact
+    exact_chance = scoring.exact
     monkeypatch.setattr(
-        scoring, "exact", lambda *given, **options: (calls.append("exact"), whole(*given, **options))[1]
+        scoring, "exact", lambda *given, **options: (calls.append("exact"), exact_chance(*given, **options))[1]
     )
     values = []
-    for most, expected in ((1_000, 3), (5, 1)):  # the report, and what-if with and without severity
-        monkeypatch.setattr(importlib.import_module("softirr.report.what_if"), "_EXACT_WHAT_IF", most)
+    for exact_limit, expected in ((1_000, 3), (5, 1)):  # the report, and what-if with and without severity
+        monkeypatch.setattr(importlib.import_module("softirr.report.what_if"), "_EXACT_WHAT_IF", exact_limit)
         calls.clear()
         report = softirr.agreement(table, "exact", options=softirr.AgreementOptions(what_if=True))
         assert report.reasons is not None
-        values.append({one.attribute: one.value for one in report.reasons.what_if})
+        values.append({entry.attribute: entry.value for entry in report.reasons.what_if})
         assert len(calls) == expected
     assert values[0].keys() == values[1].keys() == {"severity"}
     assert values[1]["severity"] == pytest.approx(values[0]["severity"], abs=0.01)
@@ -61,19 +63,23 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
 @pytest.mark.parametrize(("share", "most"), [(0.05, 40), (0.5, 640)])
 def test_what_an_attribute_adds_to_chance_is_found_from_few_pairs(share: float, most: int) -> None:
     rng = np.random.default_rng(1)
-    heads = [f"{part} {finding}" for part in ("knee", "hip", "lung", "skin") for finding in ("pain", "rash", "cyst")]
+    heads = [
+        f"{body_part} {finding}"
+        for body_part in ("knee", "hip", "lung", "skin")
+        for finding in ("pain", "rash", "cyst")
+    ]
     table = AnnotationTable.from_answers(
         Answer(str(item), rater, ("severe " if rng.random() < share else "") + heads[item % 12])
         for item in range(400)
         for rater in "ab"
     )
     exact, without = (FunctionMeasure(lambda a, b: float(a == b)) for _ in range(2))
-    other = under_policy(without, softirr.Policy(ignore={"severity"}))
+    without_severity = under_policy(without, softirr.Policy(ignore={"severity"}))
 
-    def scorer_of(one: Any) -> AnswerScorer:
-        return AnswerScorer(table, PairScorer(one, table.texts))
+    def scorer_of(scored_measure: Any) -> AnswerScorer:
+        return AnswerScorer(table, PairScorer(scored_measure, table.texts))
 
-    shift = ChanceShift(table, scorer_of, exact, slope=0.5, seed=0).of("severity", other)
+    shift = ChanceShift(table, scorer_of, exact, slope=0.5, seed=0).of("severity", without_severity)
     with_it, without_it = (
         softirr.agreement(table, "exact", policy=policy).expected_agreement.fleiss
         for policy in (softirr.Policy(), softirr.Policy(ignore={"severity"}))

@@ -139,7 +139,7 @@ class TestProvenance:
         assert provenance["options"]["casefold"] is True
 
     def test_the_hash_of_answers(self, table: softirr.AnnotationTable) -> None:
-        again = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in reversed(ROWS))
-        other = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in ROWS[:-1])
-        hashes = [self.of(one)["input_sha256"] for one in (table, again, other)]
+        reordered = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in reversed(ROWS))
+        shortened = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in ROWS[:-1])
+        hashes = [self.of(answers)["input_sha256"] for answers in (table, reordered, shortened)]
         assert hashes[0] == hashes[1] != hashes[2]

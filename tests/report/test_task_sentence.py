@@ -14,10 +14,10 @@ NAMES = {"1": "Ann", "2": "Ben", "3": "Cem"}
 
 
 def match(equivalence: float = 1.0, /, **texts: str) -> dict[str, Any]:
-    named = {rater[1:]: text for rater, text in texts.items()}
-    raters = list(named)
+    text_by_rater = {rater[1:]: text for rater, text in texts.items()}
+    raters = list(text_by_rater)
     pairs = [{"raters": [a, b], "equivalence": equivalence} for i, a in enumerate(raters) for b in raters[i + 1 :]]
-    return {"texts": named, "equivalence": equivalence, "pairs": pairs}
+    return {"texts": text_by_rater, "equivalence": equivalence, "pairs": pairs}
 
 
 def field(*matches: dict[str, Any], raters: str = "123", **more: Any) -> dict[str, Any]:

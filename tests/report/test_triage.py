@@ -36,21 +36,21 @@ def test_every_surface_has_the_same_order() -> None:
         )
         for item in result["items"]
     )
-    wanted = [str(one.task) for one in queue]
-    assert wanted == ["4", "1", "2", "3"], "agreement alone puts two who differ before a dissenter among three"
-    assert [item["id"] for item in in_triage_order(result["items"])] == wanted
-    assert result["order"] == wanted
+    expected_order = [str(entry.task) for entry in queue]
+    assert expected_order == ["4", "1", "2", "3"], "agreement alone puts two who differ before a dissenter among three"
+    assert [item["id"] for item in in_triage_order(result["items"])] == expected_order
+    assert result["order"] == expected_order
     listed = result["text"].split("look at first")[1].split("\n\n")[0]
-    assert re.findall(r"^(\d)\s", listed, re.M) == wanted[:3], "items in full agreement need no look"
+    assert re.findall(r"^(\d)\s", listed, re.M) == expected_order[:3], "items in full agreement need no look"
     page = report_page(view(result))
-    assert re.findall(r'class="item">(\d)', page) == wanted
+    assert re.findall(r'class="item">(\d)', page) == expected_order
 
 
 def test_the_dissenter_is_who_leaves_the_most_agreement() -> None:
     draw = random.Random(1)
     for n in range(3, 9):
         pairs = [(a, b, draw.random()) for a, b in itertools.combinations("abcdefghi"[:n], 2)]
-        without = {one: statistics.fmean(p for a, b, p in pairs if one not in (a, b)) for one in "abcdefghi"[:n]}
+        without = {rater: statistics.fmean(p for a, b, p in pairs if rater not in (a, b)) for rater in "abcdefghi"[:n]}
         best = max(without, key=without.__getitem__)
         differs = dissenter(without[best] - 0.2, pairs)
         assert differs is not None and differs[0] == best and abs(differs[1] - without[best]) < 1e-9

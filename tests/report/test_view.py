@@ -82,8 +82,8 @@ class TestCause:
     def test_nobody_is_named_among_equals(self) -> None:
         """In at most 5% of projects of equal raters, with a margin for the simulation."""
         equal = dict.fromkeys("abcd", 0.7)
-        named = sum(view(report_of(40, equal, seed=seed)).cause.kind == "person" for seed in range(40))  # type: ignore[union-attr]
-        assert named <= 5
+        n_named = sum(view(report_of(40, equal, seed=seed)).cause.kind == "person" for seed in range(40))  # type: ignore[union-attr]
+        assert n_named <= 5
 
     def test_two_raters_are_never_ranked(self) -> None:
         report = report_of(40, {"ann": 0.9, "bob": 0.3})
@@ -170,7 +170,11 @@ class TestRows:
 
     def test_meanings_are_named_by_a_clear_text(self) -> None:
         texts = {"ann": ["digoxin toxicity"] * 3, "bob": ["dig toxicity"] * 3}
-        rows = [softirr.Answer(str(i), who, text) for who, own in texts.items() for i, text in enumerate(own)]
+        rows = [
+            softirr.Answer(str(i), who, text)
+            for who, rater_texts in texts.items()
+            for i, text in enumerate(rater_texts)
+        ]
         report = softirr.agreement(
             softirr.AnnotationTable.from_answers(rows), "indel", options=softirr.AgreementOptions(meanings=True)
         ).to_dict()
