@@ -128,12 +128,12 @@ def test_every_key_of_the_json_report_is_documented(
     documented = documented_keys - COEFFICIENT - OF_THE_TABLE - DETAILS
     assert softirr.cli.main.main(["score", "export.json", *options, "--weight", "share", "--json"]) == 0
     keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
-    # pairs that a terminology knows
+    # pairs that a model scores, and pairs that a terminology knows
     names = [f"finding {letter * 3}" for letter in "abcdefghijkl"]
     Path("house.tsv").write_text("".join(["id\tname\n", *(f"{name[-1]}\t{name}\n" for name in names)]))
     rows = [f"{n},ann,{a}\n{n},ben,{b}\n" for n, (a, b) in enumerate(pairwise(names))]
     Path("single.csv").write_text("".join(["item,rater,text\n", *rows]))
-    single = ["score", "single.csv", "--measure", "indel", "--terminology", "house.tsv", "--json"]
+    single = ["score", "single.csv", "--measure", "nli", "--cache", "none", "--terminology", "house.tsv", "--json"]
     assert softirr.cli.main.main(single) == 0
     keys |= _keys(json.loads(capsys.readouterr().out))
     # a field that is no text
