@@ -4,4 +4,4 @@ from collections.abc import Callable
 from typing import Any
 
 Cli = Callable[..., Any]
-"""What the fixture ``cli`` gives."""
+"""Result of the fixture ``cli``."""

@@ -1,4 +1,4 @@
-"""What every test has: no way to the network's model hubs, few threads, one browser, and shared data where there are some."""
+"""Settings and fixtures of all tests: no model hubs, few threads, one browser, and shared data if available."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ settings.load_profile("softirr")
 ROOT = Path(__file__).resolve().parent.parent
 
 TOGETHER = {"labelstudio": "Label Studio", "test_demo.py": "demo", "browser": "browser", "plugin": "browser"}
-"""Folders and files whose tests share a server or a browser, and the name of what they share."""
+"""Folder or file -> name of the server or browser that its tests share."""
 
 
 MAIN_PATH = "test_walk.py"
@@ -45,7 +45,7 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one server in one process, since it takes longer to start than most tests take, and mark the slow ones."""
+    """Keep the tests of one server in one process, because its start takes long, and mark the slow tests."""
     for item in items:
         folder = item.path.relative_to(ROOT / "tests").parts[0]
         group = TOGETHER.get(item.path.name) or TOGETHER.get(folder)
@@ -68,7 +68,7 @@ def own_logging() -> Iterator[None]:
 
 def _remove_thinned(root: logging.Logger) -> None:
     for handler in list(root.handlers):
-        if any(type(one).__name__ == "Thinned" for one in handler.filters):
+        if any(type(log_filter).__name__ == "Thinned" for log_filter in handler.filters):
             root.removeHandler(handler)
 
 

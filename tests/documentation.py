@@ -1,4 +1,4 @@
-"""The pages of the documentation, what they show, and the programs that they are about."""
+"""The pages of the documentation, their code blocks, and the parsers of the programs."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ SCIENCE = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "softirr").rglob("*.md"))
 }
-"""Reports of what was measured: their commands are parsed, not run."""
+"""Pages with measurements: their commands are parsed, not run."""
 
 
 def commands_of(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Every subcommand that does something, by its full name."""
     below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in below:
-        for sub, its in action.choices.items():
-            yield from commands_of(its, f"{name} {sub}")
+        for subcommand, subparser in action.choices.items():
+            yield from commands_of(subparser, f"{name} {subcommand}")
     if not below:
         yield name, parser
 

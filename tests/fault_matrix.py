@@ -56,9 +56,9 @@ def make_store(folder: Path, url: str = "http://localhost:8080", number: int = 1
 
 def _flip(file: Path) -> None:
     data = bytearray(file.read_bytes())
-    places = random.Random(0)
+    generator = random.Random(0)
     for _ in range(200):
-        data[places.randrange(len(data))] ^= 0xFF
+        data[generator.randrange(len(data))] ^= 0xFF
     file.write_bytes(data)
 
 
@@ -84,7 +84,7 @@ def _newer(file: Path) -> None:
 
 
 def _read_only(file: Path) -> bool | None:
-    """Also for root, whom permissions don't stop: the file is made immutable, where the file system can do that."""
+    """Make the store read-only. For root, the file becomes immutable if the file system can do that."""
     if os.geteuid() != 0:
         file.chmod(0o400)
         file.parent.chmod(0o500)
@@ -104,15 +104,15 @@ def _writable(file: Path) -> None:
 
 
 def _full(file: Path) -> bool:
-    """A disk of its own that is full."""
+    """Mount a small disk over the folder and fill it."""
     disk = file.parent
-    kept = file.read_bytes()
+    content = file.read_bytes()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", disk], capture_output=True, check=False
     )
     if mounted.returncode:
         return False
-    file.write_bytes(kept)
+    file.write_bytes(content)
     try:
         with (disk / "filler").open("wb", buffering=0) as filler:
             while True:

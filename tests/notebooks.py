@@ -41,7 +41,7 @@ def _outputs(source: str, names: dict[str, Any], number: int) -> list[dict[str, 
 
 
 def plain_text(outputs: list[dict[str, Any]]) -> str:
-    """What the outputs of a cell show as plain text."""
+    """Plain text of the outputs of a cell."""
     return "".join("".join(o["text"] if "text" in o else o["data"]["text/plain"]) for o in outputs)
 
 

@@ -10,18 +10,18 @@ from softirr.report.triage import in_triage_order, item_priority
 
 BOTH_ENDS = ("low", "high")
 NAMES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "headline.without": lambda one: one["rater"],
-    "raters": lambda one: one["id"],
-    "items": lambda one: one["id"],
-    "rater_pairs": lambda one: " & ".join(one["raters"]),
-    "items.pairs": lambda one: " & ".join(one["raters"]),
-    "reasons.kinds": lambda one: one["kind"],
-    "reasons.rater_pairs": lambda one: " & ".join(one["raters"]),
-    "reasons.what_if": lambda one: one["attribute"],
+    "headline.without": lambda entry: entry["rater"],
+    "raters": lambda entry: entry["id"],
+    "items": lambda entry: entry["id"],
+    "rater_pairs": lambda entry: " & ".join(entry["raters"]),
+    "items.pairs": lambda entry: " & ".join(entry["raters"]),
+    "reasons.kinds": lambda entry: entry["kind"],
+    "reasons.rater_pairs": lambda entry: " & ".join(entry["raters"]),
+    "reasons.what_if": lambda entry: entry["attribute"],
 }
-"""What the entries of a list are called; others have numbers."""
+"""Names of the entries of a list; entries of other lists have numbers."""
 BY_NAME = ("coefficients", "by_closeness", "plain", "off", "needed_for_width", "tendency", "kinds")
-"""Objects whose keys are names of the project, not of the format."""
+"""Objects with keys that are names of the project, not of the format."""
 
 
 def leaves(value: Any, path: str = "", address: str = "", *, listed: bool = False) -> Iterator[tuple[str, str, Any]]:
@@ -31,26 +31,26 @@ def leaves(value: Any, path: str = "", address: str = "", *, listed: bool = Fals
     if isinstance(value, int | float):
         yield path, address, value
     elif isinstance(value, dict):
-        named = path.rpartition(".")[2] in BY_NAME and not listed
-        for key, one in value.items():
-            own = path if named else f"{path}.{key}".strip(".")
-            yield from leaves(one, own, f"{address}.{key}".strip("."), listed=named)
+        is_keyed_by_name = path.rpartition(".")[2] in BY_NAME and not listed
+        for key, entry in value.items():
+            child_path = path if is_keyed_by_name else f"{path}.{key}".strip(".")
+            yield from leaves(entry, child_path, f"{address}.{key}".strip("."), listed=is_keyed_by_name)
     else:
-        for index, one in enumerate(value):
+        for index, entry in enumerate(value):
             name = BOTH_ENDS[index] if path.endswith("ci95") else str(index)
-            if isinstance(one, dict) and path in NAMES:
-                name = NAMES[path](one)
-            yield from leaves(one, path, f"{address}[{name}]", listed=True)
+            if isinstance(entry, dict) and path in NAMES:
+                name = NAMES[path](entry)
+            yield from leaves(entry, path, f"{address}[{name}]", listed=True)
 
 
 def counted(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Numbers of entries, which other surfaces show as numbers."""
     yield "n_compared", "n_compared", sum(item["agreement"] is not None for item in report["items"])
     yield "excluded", "excluded", len(report["excluded"])
-    for reason, n in Counter(one["reason"] for one in report["excluded"]).items():
+    for reason, n in Counter(entry["reason"] for entry in report["excluded"]).items():
         yield "excluded.reason", f"excluded.{reason}", n
     for rater in report["raters"]:
-        left_out = sum(one["rater"] == rater["id"] for one in report["excluded"])
+        left_out = sum(entry["rater"] == rater["id"] for entry in report["excluded"])
         yield "excluded.rater", f"excluded of {rater['id']}", left_out
     for index, item in enumerate(in_triage_order(report["items"])):
         yield "order", f"order[{index}]", item["id"]
@@ -69,12 +69,12 @@ def numbers(report: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
     return {address: (path, value) for path, address, value in [*leaves(report), *counted(report)]}
 
 
-def agrees(value: Any, written: Any) -> bool:
-    """Whether a number is written as it is, or rounded to the digits that are written."""
-    if isinstance(value, str) or not isinstance(written, str):
-        return bool(value == written)
-    plain = written.replace("−", "-").replace(",", "")
-    if plain.endswith("%"):
-        return plain in (f"{value:.0%}", f"{100 * value:.1f} %")
-    digits = len(plain.partition(".")[2])
-    return float(plain) == value or (digits < 5 and f"{value:z.{digits}f}" == plain)
+def agrees(value: Any, surface_text: Any) -> bool:
+    """Whether a number is shown exactly, or rounded to the digits shown."""
+    if isinstance(value, str) or not isinstance(surface_text, str):
+        return bool(value == surface_text)
+    digits_text = surface_text.replace("−", "-").replace(",", "")
+    if digits_text.endswith("%"):
+        return digits_text in (f"{value:.0%}", f"{100 * value:.1f} %")
+    digits = len(digits_text.partition(".")[2])
+    return float(digits_text) == value or (digits < 5 and f"{value:z.{digits}f}" == digits_text)

@@ -1,4 +1,4 @@
-"""The numbers that a surface shows, read back as ``{address: what is written}`` with the addresses of the JSON.
+"""Read the numbers that a surface shows, as ``{address: digits}`` with the addresses of the JSON.
 
 A number that a surface writes a second time with other digits has an address that begins with ``again:``.
 """
@@ -14,87 +14,87 @@ from lxml import html
 
 from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_name
 
-Shown = dict[str, Any]
+Numbers = dict[str, Any]
 
 
-def ends(address: str, written: str) -> Shown:
+def ends(address: str, interval: str) -> Numbers:
     """The two ends of an interval that is written as a to b."""
     return (
-        dict(zip((f"{address}[low]", f"{address}[high]"), written.split(" to "), strict=True))
-        if " to " in written
+        dict(zip((f"{address}[low]", f"{address}[high]"), interval.split(" to "), strict=True))
+        if " to " in interval
         else {}
     )
 
 
-def of_text(text: str) -> Shown:
+def of_text(text: str) -> Numbers:
     """The printed report."""
-    shown: Shown = {}
+    numbers: Numbers = {}
     lines = text.splitlines()
-    shown["n_items"], shown["n_raters"] = re.search(r"([\d,]+) items, ([\d,]+) raters", text).groups()
+    numbers["n_items"], numbers["n_raters"] = re.search(r"([\d,]+) items, ([\d,]+) raters", text).groups()
     head = re.search(r"agreement (\S+) \((\S+ to [^)]+)\), target", text)
     assert head is not None
-    shown["headline.value"] = head[1]
-    shown |= ends("coefficients.krippendorff_alpha.ci95", head[2])
+    numbers["headline.value"] = head[1]
+    numbers |= ends("coefficients.krippendorff_alpha.ci95", head[2])
     basis = re.search(r"^Krippendorff's alpha · (no|\d+) judgments? · .* · (\d+) items, \d+ raters", text, re.M)
-    shown["headline.judgments"], shown["n_compared"] = basis[1].replace("no", "0"), basis[2]
+    numbers["headline.judgments"], numbers["n_compared"] = basis[1].replace("no", "0"), basis[2]
     titles = {coefficient_name(key): key for key in coefficient_keys()}
     for name, key in titles.items():
         (table,) = [re.split(r"  +", line.rstrip()) for line in lines if line.startswith(f"{name}  ")]
         if table[1] != "undefined":
-            shown[f"coefficients.{key}.value"] = table[1]
-            shown |= ends(f"again:coefficients.{key}.ci95", table[2] if len(table) > 2 else "")
+            numbers[f"coefficients.{key}.value"] = table[1]
+            numbers |= ends(f"again:coefficients.{key}.ci95", table[2] if len(table) > 2 else "")
     (chance,) = [line for line in lines if line.startswith("Expected by chance: ")]
-    shown |= of_chance(chance)
-    known = re.search(r"^Terminologies: terms: (\d+) of (\d+) texts known", text, re.M)
-    shown["terminology.known_texts"], shown["terminology.texts"] = known.groups()
+    numbers |= of_chance(chance)
+    terminology_counts = re.search(r"^Terminologies: terms: (\d+) of (\d+) texts known", text, re.M)
+    numbers["terminology.known_texts"], numbers["terminology.texts"] = terminology_counts.groups()
     people = r"^(ann|ben|cho) +(\d+) +(\d\.\d+) +(\d\.\d+ to \d\.\d+)"
     for rater, n, agreement, ci95 in re.findall(people, text, re.M):
-        shown |= {f"raters[{rater}].n_items": n, f"raters[{rater}].agreement": agreement}
-        shown |= ends(f"raters[{rater}].agreement_ci95", ci95)
-    shown |= of_audit(text)
-    if plain := re.search(r"^By the measure alone: (.*)\.$", text, re.M):
-        shown |= {
+        numbers |= {f"raters[{rater}].n_items": n, f"raters[{rater}].agreement": agreement}
+        numbers |= ends(f"raters[{rater}].agreement_ci95", ci95)
+    numbers |= of_audit(text)
+    if measure_values := re.search(r"^By the measure alone: (.*)\.$", text, re.M):
+        numbers |= {
             f"audit.plain.{key}": value
             for name, key in titles.items()
-            for value in re.findall(rf"{re.escape(name)} (-?[\d.]+)", plain[1])
+            for value in re.findall(rf"{re.escape(name)} (-?[\d.]+)", measure_values[1])
         }
     for index, (item, agreement) in enumerate(re.findall(r"^(case \d+) +(\d\.\d+) ", text, re.M)):
-        shown |= {f"order[{index}]": item, f"items[{item}].agreement": agreement}
+        numbers |= {f"order[{index}]": item, f"items[{item}].agreement": agreement}
     why = text.partition("why texts do not match")[2].partition("\n\n")[0]
     for name, items in re.findall(r"^(\S.*?)  +(\d+)$", why, re.M):
-        kind = {"found by one rater only": "one rater only"}.get(name, name)
-        shown |= {f"reasons.kinds[{kind}].items": items}
-    shown |= of_sentences(text)
+        kind = {"found by entry rater only": "one rater only"}.get(name, name)
+        numbers |= {f"reasons.kinds[{kind}].items": items}
+    numbers |= of_sentences(text)
     left_out = re.search(r"^Left out: (\d+) answers \((\d+) (missing, written as N/A)\)", text, re.M)
-    shown |= {"excluded": left_out[1], f"excluded.{left_out[3]}": left_out[2]}
-    return shown
+    numbers |= {"excluded": left_out[1], f"excluded.{left_out[3]}": left_out[2]}
+    return numbers
 
 
-def of_audit(text: str) -> Shown:
+def of_audit(text: str) -> Numbers:
     """The sentence on the judgments."""
     judged = re.search(r"Corrected by (\d+) judgments of (\d+) pairs in the sheets\.", text)
     return {} if judged is None else {"audit.judgments": judged[1], "audit.asked": judged[2]}
 
 
-def of_chance(sentence: str) -> Shown:
+def of_chance(sentence: str) -> Numbers:
     """Agreement by chance, and how it was computed."""
-    shown: Shown = {}
+    numbers: Numbers = {}
     for name, value in re.findall(r"(Cohen|Fleiss|Krippendorff) (\d\.\d+)", sentence):
-        shown[f"expected_agreement.{name.lower()}"] = value
-    shown["expected_agreement.pairs_scored"] = re.search(r"([\d,]+) pairs", sentence)[1]
+        numbers[f"expected_agreement.{name.lower()}"] = value
+    numbers["expected_agreement.pairs_scored"] = re.search(r"([\d,]+) pairs", sentence)[1]
     if error := re.search(r"standard error ([\d.]+)", sentence):
-        shown["expected_agreement.standard_error"] = error[1]
-    return shown
+        numbers["expected_agreement.standard_error"] = error[1]
+    return numbers
 
 
-def of_sentences(text: str) -> Shown:
+def of_sentences(text: str) -> Numbers:
     """Sentences on attributes that do not count."""
-    shown: Shown = {}
+    numbers: Numbers = {}
     for name, value, instead in re.findall(
         r"If (\w+) did not count, Krippendorff['’]s alpha would be (\S+) instead of (\d\.\d+)", text
     ):
-        shown |= {f"reasons.what_if[{name}].value": value, f"reasons.what_if[{name}].instead_of": instead}
-    return shown
+        numbers |= {f"reasons.what_if[{name}].value": value, f"reasons.what_if[{name}].instead_of": instead}
+    return numbers
 
 
 def words(element: Any) -> str:
@@ -110,80 +110,82 @@ def cell(row: Any, label: str) -> str:
     return words(row.xpath(f'./td[@data-label="{label}"]')[0])
 
 
-def of_page(text: str) -> Shown:
+def of_page(text: str) -> Numbers:
     """The HTML page of a report folder."""
     page = html.fromstring(text.encode())
-    shown: Shown = {}
+    numbers: Numbers = {}
     head = words(page.xpath("//header//p")[0])
-    parts = re.search(r"([\d,]+) items? with at least two answers, of ([\d,]+) · ([\d,]+) raters", head)
-    shown["n_compared"], shown["n_items"], shown["n_raters"] = parts.groups()
+    counts = re.search(r"([\d,]+) items? with at least two answers, of ([\d,]+) · ([\d,]+) raters", head)
+    numbers["n_compared"], numbers["n_items"], numbers["n_raters"] = counts.groups()
     verdict = re.search(r"agreement (\S+) \((\S+ to [^)]+)\), target", words(page.xpath('//*[@id="verdict"]')[0]))
-    shown["headline.value"] = verdict[1]
-    shown |= ends("coefficients.krippendorff_alpha.ci95", verdict[2])
+    numbers["headline.value"] = verdict[1]
+    numbers |= ends("coefficients.krippendorff_alpha.ci95", verdict[2])
     basis = words(page.xpath('//*[@id="basis"]')[0])
-    shown["headline.judgments"] = re.search(r"(no|\d+) judgments", basis)[1].replace("no", "0")
+    numbers["headline.judgments"] = re.search(r"(no|\d+) judgments", basis)[1].replace("no", "0")
     chance = {"cohen_kappa": "cohen", "fleiss_kappa": "fleiss", "krippendorff_alpha": "krippendorff"}
     for row in rows(page, "h-method"):
         (key,) = row.xpath("./td/@data-coefficient")
         if cell(row, "Value") != "–":
-            shown[f"coefficients.{key}.value"] = cell(row, "Value")
-            shown |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
+            numbers[f"coefficients.{key}.value"] = cell(row, "Value")
+            numbers |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
             if key in chance:
-                shown[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
+                numbers[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
             if row.xpath('./td[@data-label="By the measure alone"]') and cell(row, "By the measure alone") != "–":
-                shown[f"audit.plain.{key}"] = cell(row, "By the measure alone")
-    shown |= of_audit(text)
+                numbers[f"audit.plain.{key}"] = cell(row, "By the measure alone")
+    numbers |= of_audit(text)
     for row in page.xpath("//tr[@data-rater]"):
         (rater,) = row.xpath("./@data-rater")
-        shown[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
-        shown |= ends(f"raters[{rater}].agreement_ci95", cell(row, "95% interval"))
-        shown[f"raters[{rater}].n_items"] = cell(row, "Items")
-        shown[f"excluded of {rater}"] = cell(row, "Answers left out")
+        numbers[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
+        numbers |= ends(f"raters[{rater}].agreement_ci95", cell(row, "95% interval"))
+        numbers[f"raters[{rater}].n_items"] = cell(row, "Items")
+        numbers[f"excluded of {rater}"] = cell(row, "Answers left out")
     for entry in page.xpath('//ul[contains(@class, "pair-list")]/li'):
         value, first, second, n = re.match(r"(\S+) (.+) and (.+) n = (\d+)", words(entry)).groups()
         pair = f"rater_pairs[{first} & {second}]"
-        shown |= {f"{pair}.observed_agreement": value, f"{pair}.n_items": n}
+        numbers |= {f"{pair}.observed_agreement": value, f"{pair}.n_items": n}
     for index, row in enumerate(page.xpath("//tr[@data-item]")):
         (item,) = row.xpath("./@data-item")
-        shown |= {f"order[{index}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
-    shown |= of_sentences(text.replace("&#39;", "'"))
+        numbers |= {f"order[{index}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
+    numbers |= of_sentences(text.replace("&#39;", "'"))
     for name, n in [
         (words(row.xpath("./th")[0]), words(row.xpath("./td")[0]))
         for row in page.xpath('//section[@aria-labelledby="h-method"]//table[not(contains(@class, "cards"))]/tbody/tr')
     ]:
-        kind = {"found by one rater only": "one rater only"}.get(name, name)
+        kind = {"found by entry rater only": "one rater only"}.get(name, name)
         is_reason = not name.startswith("missing")
-        shown |= {f"reasons.kinds[{kind}].items": n} if is_reason else {f"excluded.{name}": n, "excluded": n}
-    facts = {words(one.xpath("./dt")[0]): words(one.xpath("./dd")[0]) for one in page.xpath('//dl[@class="facts"]/div')}
-    shown |= {
+        numbers |= {f"reasons.kinds[{kind}].items": n} if is_reason else {f"excluded.{name}": n, "excluded": n}
+    facts = {
+        words(entry.xpath("./dt")[0]): words(entry.xpath("./dd")[0]) for entry in page.xpath('//dl[@class="facts"]/div')
+    }
+    numbers |= {
         f"again:{key}": value
         for key, value in of_chance(facts["Expected by chance"]).items()
         if key in ("expected_agreement.cohen", "expected_agreement.fleiss", "expected_agreement.krippendorff")
     }
-    shown |= {
+    numbers |= {
         key: value
         for key, value in of_chance(facts["Expected by chance"]).items()
         if key not in ("expected_agreement.cohen", "expected_agreement.fleiss", "expected_agreement.krippendorff")
     }
-    shown["again:coefficients.observed_agreement.value"] = facts["Observed agreement"]
-    shown["provenance.seed"] = facts["Seed"]
-    shown["terminology.known_texts"], shown["terminology.texts"] = re.findall(r"\d+", facts["Terminologies"])
-    return shown
+    numbers["again:coefficients.observed_agreement.value"] = facts["Observed agreement"]
+    numbers["provenance.seed"] = facts["Seed"]
+    numbers["terminology.known_texts"], numbers["terminology.texts"] = re.findall(r"\d+", facts["Terminologies"])
+    return numbers
 
 
-def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Shown:
+def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Numbers:
     """The CSV tables of a report folder, and the data frames."""
-    shown: Shown = {}
+    numbers: Numbers = {}
 
     def put(address: str, row: Mapping[str, Any], **names: str) -> None:
-        shown.update({f"{address}.{name}": row[column] for name, column in names.items()})
+        numbers.update({f"{address}.{name}": row[column] for name, column in names.items()})
 
     for row in tables["coefficients"]:
         put(f"coefficients.{row['coefficient']}", row, value="value", standard_error="standard_error")
         put(f"coefficients.{row['coefficient']}", row, **{"ci95[low]": "low", "ci95[high]": "high"})
     for row in tables["items"]:
         put(f"items[{row['item']}]", row, agreement="agreement", kappa="kappa", sigma="sigma", n_raters="n_raters")
-        shown[f"priority[{row['item']}]"] = row["priority"]
+        numbers[f"priority[{row['item']}]"] = row["priority"]
     for row in tables["raters"]:
         put(f"raters[{row['rater']}]", row, n_items="n_items", agreement="agreement")
         put(f"raters[{row['rater']}]", row, **{"agreement_ci95[low]": "low", "agreement_ci95[high]": "high"})
@@ -193,10 +195,10 @@ def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Shown:
         put(pair, row, n_items="n_items", observed_agreement="agreement", expected_agreement="expected_agreement")
         put(pair, row, **{"observed_agreement_ci95[low]": "low", "observed_agreement_ci95[high]": "high"})
         put(pair, row, **{"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"})
-    place = Counter[str]()
+    n_reasons = Counter[str]()
     for row in tables["reasons"]:
-        shown[f"items[{row['item']}].reasons[{place[row['item']]}].equivalence"] = row["equivalence"]
-        place[row["item"]] += 1
+        numbers[f"items[{row['item']}].reasons[{n_reasons[row['item']]}].equivalence"] = row["equivalence"]
+        n_reasons[row["item"]] += 1
     for row in tables["matches"]:
         if int(row["match"]):
             put(
@@ -205,32 +207,32 @@ def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Shown:
                 equivalence="equivalence",
                 support="support",
             )
-    return {address: value for address, value in shown.items() if value not in ("", None) and value == value}
+    return {address: value for address, value in numbers.items() if value not in ("", None) and value == value}
 
 
-def of_view(view: Mapping[str, Any]) -> Shown:
+def of_view(view: Mapping[str, Any]) -> Numbers:
     """The JSON of the view, which the backend serves."""
     verdict = view["verdict"]
-    shown: Shown = {"headline.value": verdict["value"], "headline.judgments": verdict["judgments"]}
-    shown |= {name: view[name] for name in ("n_items", "n_raters", "n_compared")}
+    numbers: Numbers = {"headline.value": verdict["value"], "headline.judgments": verdict["judgments"]}
+    numbers |= {name: view[name] for name in ("n_items", "n_raters", "n_compared")}
 
     def put(address: str, entry: Mapping[str, Any], *names: str, **renamed: str) -> None:
         for name, key in {**{name: name for name in names}, **renamed}.items():
-            shown[f"{address}.{name}"] = entry[key]
+            numbers[f"{address}.{name}"] = entry[key]
 
     def put_ends(address: str, entry: Mapping[str, Any]) -> None:
-        shown.update(zip((f"{address}[low]", f"{address}[high]"), entry["ci95"] or (None, None), strict=True))
+        numbers.update(zip((f"{address}[low]", f"{address}[high]"), entry["ci95"] or (None, None), strict=True))
 
     put_ends("coefficients.krippendorff_alpha.ci95", verdict)
     for row in view["coefficients"]:
         put(f"coefficients.{row['key']}", row, "value", "standard_error")
         put_ends(f"coefficients.{row['key']}.ci95", row)
-        shown[f"audit.plain.{row['key']}"] = row["by_measure"]
+        numbers[f"audit.plain.{row['key']}"] = row["by_measure"]
     for row in view["people"]:
         address = f"raters[{row['id']}]"
         put(address, row, "n_items", "agreement", **{"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"})
         put_ends(f"{address}.agreement_ci95", row)
-        shown[f"excluded of {row['id']}"] = row["left_out"]
+        numbers[f"excluded of {row['id']}"] = row["left_out"]
     for row in view["pairs"]:
         address = f"rater_pairs[{' & '.join(row['raters'])}]"
         values = {"cohen_kappa.value": "cohen_kappa", "sigma.value": "sigma"}
@@ -238,5 +240,5 @@ def of_view(view: Mapping[str, Any]) -> Shown:
         put_ends(f"{address}.observed_agreement_ci95", row)
     for index, row in enumerate(view["items"]):
         put(f"items[{row['id']}]", row, "agreement", "kappa", "sigma", "n_raters")
-        shown |= {f"order[{index}]": row["id"], f"priority[{row['id']}]": row["priority"]}
-    return {address: value for address, value in shown.items() if value is not None}
+        numbers |= {f"order[{index}]": row["id"], f"priority[{row['id']}]": row["priority"]}
+    return {address: value for address, value in numbers.items() if value is not None}

@@ -23,7 +23,10 @@ def action(root: Path) -> Path:
 def run_step(action: Path, root: Path, folder: Path, **inputs: str) -> tuple[int, str, dict[str, str], str]:
     """Exit status, everything printed, outputs and summary of the step."""
     *_, step = yaml.safe_load((action / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
-    names = {variable: given.removeprefix("${{ inputs.").removesuffix(" }}") for variable, given in step["env"].items()}
+    names = {
+        variable: expression.removeprefix("${{ inputs.").removesuffix(" }}")
+        for variable, expression in step["env"].items()
+    }
     defaults = {"measure": "exact", "options": ""}
     (folder / "bin").mkdir()
     program = folder / "bin" / "softirr"
@@ -55,9 +58,9 @@ def run_step(action: Path, root: Path, folder: Path, **inputs: str) -> tuple[int
 
 
 @pytest.mark.parametrize(("least", "status"), [("0.1", 0), ("0.9", 1)])
-def test_the_value_decides(action: Path, root: Path, tmp_path: Path, least: str, status: int) -> None:
+def test_the_value_decides(action: Path, root: Path, tmp_path: Path, minimum: str, status: int) -> None:
     (tmp_path / "answers.csv").write_text(CSV)
-    done, printed, outputs, summary = run_step(action, root, tmp_path, file="answers.csv", **{"fail-below": least})
+    done, printed, outputs, summary = run_step(action, root, tmp_path, file="answers.csv", **{"fail-below": minimum})
     assert done == status, printed
     assert 0.1 < float(outputs["value"]) < 0.9
     assert Path(outputs["report"]).exists()
@@ -66,7 +69,7 @@ def test_the_value_decides(action: Path, root: Path, tmp_path: Path, least: str,
     assert not any(text in printed + summary for text in ("fever", "rash", "cough", "nausea"))
 
 
-def test_an_unusable_file_is_no_failed_check(action: Path, root: Path, tmp_path: Path) -> None:
+def test_unusable_file_has_its_own_status(action: Path, root: Path, tmp_path: Path) -> None:
     done, printed, outputs, _ = run_step(action, root, tmp_path, file="nothing.csv", **{"fail-below": "0.5"})
     assert done == 2 and outputs == {}
     assert "nothing.csv" in printed

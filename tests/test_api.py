@@ -43,7 +43,7 @@ class TestNames:
         assert {name for name in softirr.__all__ if getattr(softirr, name, None) is None} == set()
         assert set(softirr.__all__) <= set(dir(softirr))
 
-    def test_the_audit_without_an_import_of_its_own(self) -> None:
+    def test_audit_needs_no_separate_import(self) -> None:
         assert (
             _python("import softirr; print(softirr.audit.draw_sheet.__name__, softirr.__version__ != '')")
             == "draw_sheet True"
@@ -55,7 +55,7 @@ class TestNames:
 
 
 @pytest.mark.parametrize("name", [*softirr.__all__, *(f"audit.{name}" for name in softirr.audit.__all__)])
-def test_help_says_what_each_takes_and_holds(name: str) -> None:
+def test_help_describes_parameters_and_attributes(name: str) -> None:
     value = operator.attrgetter(name)(softirr)
     text = inspect.getdoc(value) or ""
     if inspect.isfunction(value):
@@ -95,7 +95,7 @@ class TestTwoLists:
             ([["x", None]], ["x"], r"a\[0\] has None, which is not a text"),
         ],
     )
-    def test_what_is_refused(self, a: object, b: object, sentence: str) -> None:
+    def test_unusable_cache_and_progress_are_refused(self, a: object, b: object, sentence: str) -> None:
         with pytest.raises(softirr.InputError, match=sentence):
             softirr.cohen_kappa(a, b, "exact")  # type: ignore[arg-type]
 
@@ -108,7 +108,7 @@ def test_a_matrix_has_coefficients_with_intervals() -> None:
 
 
 class Model(FunctionMeasure):
-    """A measure with a model, as far as the cache can tell."""
+    """A measure that the cache takes for one with a model."""
 
     def __init__(self) -> None:
         super().__init__(lambda a, b: 0.5, "model")
@@ -148,7 +148,7 @@ class TestCacheAndProgress:
         softirr.cohen_kappa(*TEXTS, second_model, cache=memory_cache)
         assert not second_model.asked
 
-    def test_silent_where_there_is_no_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_no_progress_without_a_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
         softirr.cohen_kappa(*TEXTS, Model())
         assert capsys.readouterr() == ("", "")
 
@@ -164,11 +164,11 @@ class TestCacheAndProgress:
         softirr.cohen_kappa(*TEXTS, Model())
         assert "scoring pairs: 100%" in terminal.getvalue()
 
-    def test_progress_is_told(self) -> None:
+    def test_progress_is_reported(self) -> None:
         calls: list[tuple[int, int]] = []
         softirr.cohen_kappa(*TEXTS, Model(), progress=lambda done, total: calls.append((done, total)))
         assert calls and calls[-1][0] == calls[-1][1]
 
-    def test_what_is_refused(self) -> None:
+    def test_unusable_cache_and_progress_are_refused(self) -> None:
         with pytest.raises(softirr.InputError, match="The option progress is 'yes'"):
             softirr.cohen_kappa(*TEXTS, "indel", progress="yes")

@@ -1,6 +1,6 @@
-"""The documentation tells all there is and nothing that is not: routes, variables, keys, names, files and links.
+"""The documentation lists exactly the existing routes, variables, keys, names, files and links.
 
-To mend a failure, write the missing thing into the page that the message names.
+To fix a failure, write the missing thing into the page that the message names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def test_every_http_address_is_documented(tmp_path: Path) -> None:
     from ml_backend.settings import Settings
 
     app = create_app(Settings.from_environment({"SOFTIRR_DATA": str(tmp_path)}))
-    written = {
+    documented = {
         re.sub(r"ID|\.\.\.", "<>", entry)
         for entry in re.findall(r"`((?:GET|POST|PUT|PATCH|DELETE) /[^`]*)`", PAGES[f"{REFERENCE}http.md"])
     }
@@ -53,8 +53,8 @@ def test_every_http_address_is_documented(tmp_path: Path) -> None:
         address = re.sub(r"(<[^>]+>/?)+$", "<>", rule.rule)
         address = re.sub(r"<[^>]+>", "<>", address)
         existing |= {f"{method} {address}" for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}}
-    assert sorted(existing - written) == [], "docs/reference/http.md: these are missing."
-    assert sorted(written - existing) == [], "docs/reference/http.md: these don't exist."
+    assert sorted(existing - documented) == [], "docs/reference/http.md: these are missing."
+    assert sorted(documented - existing) == [], "docs/reference/http.md: these don't exist."
 
 
 def _documented_variables() -> set[str]:
@@ -83,7 +83,7 @@ DETAILS = {"by_measure", "items_only", "judgments_only"}
 OPEN = dict.fromkeys(("coefficients", "by_closeness", "plain", "off"), "NAME")
 OPEN |= dict.fromkeys(("texts", "unmatched", "written", "tendency", "labels"), "RATER")
 OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH", "pairs_by_use": "USE"}
-"""Objects with keys that depend on the data, and what the documentation calls these."""
+"""Object with keys that depend on the data -> name of these keys in the documentation."""
 
 
 def _keys(value: Any, path: str = "", name: str = "") -> set[str]:
@@ -136,7 +136,7 @@ def test_every_key_of_the_json_report_is_documented(
     single = ["score", "single.csv", "--measure", "nli", "--cache", "none", "--terminology", "house.tsv", "--json"]
     assert softirr.cli.main.main(single) == 0
     keys |= _keys(json.loads(capsys.readouterr().out))
-    # a field that is no text
+    # a field of categories
     Path("choices.csv").write_text("item,rater,side\n1,ann,left\n1,ben,right\n2,ann,left\n2,ben,left\n")
     assert softirr.cli.main.main(["score", "choices.csv", "--field", "side=nominal", "--json"]) == 0
     choices = json.loads(capsys.readouterr().out)
@@ -146,7 +146,7 @@ def test_every_key_of_the_json_report_is_documented(
     open_keys = {"texts": "texts.TEXT", "raters": "raters.RATER"}
     keys |= {f"meanings[].{open_keys.get(key, key)}" for cluster in clusters for key in cluster}
     # a list that is empty in one place and not in another, an object that is null in one
-    keys -= {key for key in keys if any(other.startswith((f"{key}[]", f"{key}.")) for other in keys)}
+    keys -= {key for key in keys if any(key_below.startswith((f"{key}[]", f"{key}.")) for key_below in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."
     assert sorted(documented - keys) == [], "docs/reference/json.md: these don't exist."
     for name in report["coefficients"]:
@@ -227,8 +227,8 @@ def _links(text: str) -> list[str]:
 
 
 def test_every_file_that_is_linked_is_there() -> None:
-    others = [*ROOT.glob("*.md"), *(ROOT / "softirr").rglob("*.md")]
-    texts = PAGES | {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in others}
+    pages = [*ROOT.glob("*.md"), *(ROOT / "softirr").rglob("*.md")]
+    texts = PAGES | {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in pages}
     links = [(page, target) for page, text in texts.items() for target in _links(text)]
     assert [link for link in links if not ((ROOT / link[0]).parent / link[1]).exists()] == []
     assert any(".png" in text for text in texts.values())
@@ -276,7 +276,7 @@ def test_versions_agree(root: Path) -> None:
     assert f"label-studio=={VERSION}" in (root / ".ci" / "environment.py").read_text()
     pins = dict(re.findall(r"^([A-Za-z0-9_.-]+)==(\S+)$", (root / "constraints.txt").read_text(), flags=re.MULTILINE))
     names = {re.sub("[-_.]+", "-", name).lower() for name in pins}
-    wanted = [
+    requirements = [
         *project["dependencies"],
         *(
             entry
@@ -286,7 +286,7 @@ def test_versions_agree(root: Path) -> None:
     ]
     required = {
         re.split(r"[\[<>=;! ]", entry, maxsplit=1)[0].lower().replace("_", "-")
-        for entry in wanted
+        for entry in requirements
         if "win32" not in entry.replace("!= 'win32'", "")
     }
     assert sorted(required - names - {"softirr"}) == [], "constraints.txt: these are missing."

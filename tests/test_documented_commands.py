@@ -1,4 +1,4 @@
-"""Every command and option that the documentation shows exists, and what it shows of them is what they do.
+"""Every command and option in the documentation exists and does what the documentation shows.
 
 A command that no test can run belongs into ``NOT_RUN``, with the reason.
 """
@@ -37,10 +37,10 @@ NOT_RUN = {
     "ray start": "needs several machines; tests/inference/test_ray.py runs a cluster of several nodes",
     "softirr score answers.csv --engine ray": "needs the same",
 }
-"""What a shown command begins with, and why it is not run here. All of softirr and softirr-ls are parsed."""
+"""First words of a command -> reason why no test runs it here. All commands of softirr and softirr-ls are parsed."""
 
 MODEL_IS_SLOW = ["--measure", "indel"]
-"""For commands that name no measure, but in the README: what they show does not depend on the model."""
+"""Options of commands without a measure, except in the README: their documented effect does not depend on the model."""
 
 
 def _long_options(parser: argparse.ArgumentParser) -> set[str]:
@@ -100,7 +100,7 @@ def _why_not_run(command: str) -> str | None:
     return next((why for start, why in NOT_RUN.items() if f"{command} ".startswith(f"{start} ")), None)
 
 
-def test_what_is_not_run_is_shown_somewhere() -> None:
+def test_every_exception_is_on_a_page() -> None:
     lines = [re.sub(r"^([A-Z_]+=\S+ )+", "", line) for page in PAGES for line in shown(page)]
     assert [start for start in NOT_RUN if not any(f"{line} ".startswith(f"{start} ") for line in lines)] == []
 
@@ -123,11 +123,13 @@ def test_every_command_parses(page: str) -> None:
         if program == "make":
             assert set(arguments) <= targets, line
         elif program in ("softirr", "softirr-ls"):
-            name, rest = _split(program, arguments)
+            name, remaining = _split(program, arguments)
             assert name, line
             # The running text may name a command without what it requires.
-            if rest and not (len(rest) == 1 and (rest[0].isupper() or rest[0] in ("--help", "--json"))):
-                _parses(programs()[name], rest, line)
+            if remaining and not (
+                len(remaining) == 1 and (remaining[0].isupper() or remaining[0] in ("--help", "--json"))
+            ):
+                _parses(programs()[name], remaining, line)
         else:
             assert _why_not_run(line), f"{page}: {line}: no test knows this command; say in NOT_RUN why it is not run."
 
@@ -141,7 +143,7 @@ def _split(program: str, arguments: list[str]) -> tuple[str | None, list[str]]:
         name = " ".join([program, *arguments[:words]])
         if name in programs():
             return name, arguments[words:]
-        if any(other.startswith(f"{name} ") for other in programs()):
+        if any(program_name.startswith(f"{name} ") for program_name in programs()):
             return name, []
     return None, arguments
 
@@ -210,9 +212,11 @@ def test_every_command_runs(
     (tmp_path / "people-and-models.csv").write_text(_people_and_models(), encoding="utf-8")
     (tmp_path / "people.csv").write_text(_people_and_models(), encoding="utf-8")
     head, *rows = answers.splitlines()
-    for name, part in (("v1.csv", rows[: len(rows) // 2]), ("v2.csv", rows[len(rows) // 2 :])):
-        days = [int(row.split(",")[0].strip("N")) for row in part]
-        with_fields = [f"{row},{'Basel' if day % 2 else 'Bern'},{day}" for row, day in zip(part, days, strict=True)]
+    for name, part_rows in (("v1.csv", rows[: len(rows) // 2]), ("v2.csv", rows[len(rows) // 2 :])):
+        days = [int(row.split(",")[0].strip("N")) for row in part_rows]
+        with_fields = [
+            f"{row},{'Basel' if day % 2 else 'Bern'},{day}" for row, day in zip(part_rows, days, strict=True)
+        ]
         (tmp_path / name).write_text("\n".join([f"{head},site,day", *with_fields]) + "\n", encoding="utf-8")
     weighted = [f"{row},{1 + int(row.split(',')[0].strip('N')) % 3}" for row in rows]
     (tmp_path / "weighted.csv").write_text("\n".join([f"{head},share", *weighted]) + "\n", encoding="utf-8")
@@ -235,7 +239,7 @@ def test_every_command_runs(
         assert softirr.cli.main.main(arguments) == 0, f"{page}: {line}: {capsys.readouterr().err}"
         printed = capsys.readouterr().out
         assert printed, line
-        if target:  # a sheet, judged as the page says
+        if target:  # a sheet, judged as on the page
             head, *rows = printed.splitlines()
             marks = ["same" if n % 3 == 0 else "different" for n in range(len(rows))]
             judged = [head, *(f"{row}{mark}" for row, mark in zip(rows, marks, strict=True))]
@@ -245,7 +249,7 @@ def test_every_command_runs(
 # --- examples ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_example_prints_what_the_readme_shows(
+def test_readme_shows_the_output_of_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (table,) = blocks("README.md", "csv")

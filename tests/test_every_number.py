@@ -133,7 +133,7 @@ SHOWN = {
 
 
 def listed_nowhere_else(path: str) -> bool:
-    return any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), path) for one in NOWHERE_ELSE)
+    return any(re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), path) for pattern in NOWHERE_ELSE)
 
 
 @pytest.fixture(scope="module", params=[0, 25], ids=["no judgments", "25 judgments"])
@@ -207,12 +207,12 @@ def test_python_has_the_numbers_of_the_json(project: dict[str, Any]) -> None:
 @pytest.mark.parametrize("surface", ["text", "page", "tables", "frames", "view"])
 def test_every_number_shown_is_that_of_the_json(project: dict[str, Any], surface: str) -> None:
     known_numbers = numbers(project["json"])
-    shown = project["surfaces"][surface]
+    surface_numbers = project["surfaces"][surface]
     wrong = {
-        address: (written, known_numbers.get(address.removeprefix("again:"), (None, "not in the JSON"))[1])
-        for address, written in shown.items()
+        address: (digits, known_numbers.get(address.removeprefix("again:"), (None, "not in the JSON"))[1])
+        for address, digits in surface_numbers.items()
         if address.removeprefix("again:") not in known_numbers
-        or not agrees(known_numbers[address.removeprefix("again:")][1], written)
+        or not agrees(known_numbers[address.removeprefix("again:")][1], digits)
     }
     assert not wrong
 
@@ -220,15 +220,15 @@ def test_every_number_shown_is_that_of_the_json(project: dict[str, Any], surface
 def test_every_number_of_the_json_is_compared(project: dict[str, Any]) -> None:
     """With each surface in SHOWN that has it, or listed as shown nowhere else."""
     known_numbers = numbers(project["json"])
-    shown: dict[str, set[str]] = {path: set() for path, _ in known_numbers.values()}
-    for surface, own in project["surfaces"].items():
-        for address in own:
-            shown[known_numbers[address.removeprefix("again:")][0]].add(surface)
+    surfaces_of_path: dict[str, set[str]] = {path: set() for path, _ in known_numbers.values()}
+    for surface, addresses in project["surfaces"].items():
+        for address in addresses:
+            surfaces_of_path[known_numbers[address.removeprefix("again:")][0]].add(surface)
     if not known_numbers["expected_agreement.standard_error"][1]:
-        del shown["expected_agreement.standard_error"]  # exact: nothing is said
-    rest = {path: surfaces for path, surfaces in shown.items() if not listed_nowhere_else(path)}
-    assert rest == {path: set(SHOWN[path].split()) if path in SHOWN else "is shown nowhere" for path in rest}
-    assert not [path for path, surfaces in shown.items() if surfaces and path not in rest]
+        del surfaces_of_path["expected_agreement.standard_error"]  # exact: no sentence
+    covered = {path: surfaces for path, surfaces in surfaces_of_path.items() if not listed_nowhere_else(path)}
+    assert covered == {path: set(SHOWN[path].split()) if path in SHOWN else "is shown nowhere" for path in covered}
+    assert not [path for path, surfaces in surfaces_of_path.items() if surfaces and path not in covered]
 
 
 def test_files_of_the_folder_are_alike(project: dict[str, Any]) -> None:
@@ -239,33 +239,35 @@ def test_files_of_the_folder_are_alike(project: dict[str, Any]) -> None:
         head, *cells = book[kind].iter_rows(values_only=True)
         of_book = [dict(zip(head, row, strict=True)) for row in cells]
         assert len(rows) == len(parquet) == len(of_book)
-        for row, *others in zip(rows, parquet, of_book, strict=True):
-            for column, written in row.items():
-                for value in (other[column] for other in others):
+        for row, *other_rows in zip(rows, parquet, of_book, strict=True):
+            for column, csv_text in row.items():
+                for value in (other_row[column] for other_row in other_rows):
                     if isinstance(value, int | float):
-                        assert float(written) == pytest.approx(value, rel=1e-12), (kind, column)
+                        assert float(csv_text) == pytest.approx(value, rel=1e-12), (kind, column)
                     else:
-                        plain = "; ".join(map(str, value)) if isinstance(value, list) else value or ""
-                        assert written == plain, (kind, column)
+                        other_text = "; ".join(map(str, value)) if isinstance(value, list) else value or ""
+                        assert csv_text == other_text, (kind, column)
     lines = (folder / "soft_labels.jsonl").read_text(encoding="utf-8").splitlines()
     for label in map(json.loads, lines):
-        own = [row for row in tables["meanings"] if row["item"] == label["item"]]
-        assert [float(row["share"]) for row in own] == [one["share"] for one in label["labels"]]
-        assert {float(row["entropy"]) for row in own} == {label["entropy"]}
-        assert sum(float(row["share"]) for row in own) == pytest.approx(1)
+        meaning_rows = [row for row in tables["meanings"] if row["item"] == label["item"]]
+        assert [float(row["share"]) for row in meaning_rows] == [share["share"] for share in label["labels"]]
+        assert {float(row["entropy"]) for row in meaning_rows} == {label["entropy"]}
+        assert sum(float(row["share"]) for row in meaning_rows) == pytest.approx(1)
 
 
 def test_differences_are_those_of_the_reasons(project: dict[str, Any]) -> None:
     report = project["json"]
     either = [(tuple(reason["raters"]), item["id"]) for item in report["items"] for reason in item["reasons"]]
     for row in project["tables"]["differences"]:
-        both = tuple(sorted((row["rater"], row["other"])))
+        rater_pair_key = tuple(sorted((row["rater"], row["other"])))
         (shared,) = [
-            rater_pair["n_items"] for rater_pair in report["rater_pairs"] if tuple(sorted(rater_pair["raters"])) == both
+            rater_pair["n_items"]
+            for rater_pair in report["rater_pairs"]
+            if tuple(sorted(rater_pair["raters"])) == rater_pair_key
         ]
         assert int(row["shared"]) == shared
         assert float(row["share"]) == pytest.approx(int(row["n_items"]) / shared)
         assert float(row["low"]) <= float(row["share"]) <= float(row["high"])
     for raters in {raters for raters, _ in either}:
         rows = [row for row in project["tables"]["differences"] if (row["rater"], row["other"]) == raters]
-        assert sum(int(row["pairs"]) for row in rows) == sum(one == raters for one, _ in either)
+        assert sum(int(row["pairs"]) for row in rows) == sum(pair_raters == raters for pair_raters, _ in either)

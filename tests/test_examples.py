@@ -1,4 +1,4 @@
-"""The examples in docstrings give what they say."""
+"""The examples in docstrings give the documented results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def modules() -> list[str]:
 
 
 @pytest.mark.parametrize("name", modules())
-def test_examples_give_what_they_say(name: str) -> None:
+def test_examples_give_documented_results(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 

@@ -58,9 +58,9 @@ SECONDS = 1.0
 REFERENCE = 0.02
 """Processor time of the loop in `slowness` on an idle machine."""
 LENGTHS = (1_900, 9_900, 100_000)
-"""Just below the lengths from which a text is no finding and no list, and that of the longest text that a project scores."""
+"""Just below the maximum lengths of a finding and of a list, and the maximum of a text that a project scores."""
 SLACK = 4.0
-"""What a character of a longer text may cost at most, relative to one of a shorter text.
+"""Maximum cost of a character of a longer text, relative to a character of a shorter text.
 
 Clocks on a busy machine are noisy.
 """
@@ -124,7 +124,10 @@ def _csv(text: str) -> Any:
 def _jsonl(text: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.jsonl"
-        rows = [{"item": "1", "rater": rater, "texts": [given]} for rater, given in (("ann", text), ("bob", "fever"))]
+        rows = [
+            {"item": "1", "rater": rater, "texts": [answer_text]}
+            for rater, answer_text in (("ann", text), ("bob", "fever"))
+        ]
         path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         return softirr.read(path)
 
@@ -232,22 +235,22 @@ def is_slow(taken: float) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_no_text_holds_a_reader(name: str) -> None:
+def test_no_text_stops_a_reader(name: str) -> None:
     """Neither for a second, nor for a time that grows faster than its length."""
     read = READERS[name]
-    for unit in REPEATED:  # what is compiled or loaded once
+    for unit in REPEATED:  # everything that is compiled or loaded once
         seconds(read, hostile(unit, 20))
 
     def best(unit: str, length: int, enough: float) -> float:
         taken = seconds(read, hostile(unit, length))
-        again = range(2 if taken > enough else 0)  # a busy machine: the best of three
-        return min([taken, *(seconds(read, f"{k}{hostile(unit, length)}") for k in again)])
+        repetitions = range(2 if taken > enough else 0)  # a busy machine: the best of three
+        return min([taken, *(seconds(read, f"{k}{hostile(unit, length)}") for k in repetitions)])
 
     def is_steep(unit: str) -> bool:
         """Whether the longer text takes too long for its length in each of ten rounds.
 
-        Each round measures both, one after the other: other programs that slow a core down slow both. A reader whose
-        time grows with the square is above the limit in every round.
+        Each round measures both, one after the other: other programs that slow a core down slow both. A reader with a
+        time that grows with the square is above the limit in every round.
         """
         shorts, longs = [], []
         for k in range(10):
@@ -261,8 +264,8 @@ def test_no_text_holds_a_reader(name: str) -> None:
     first, second, longest = LENGTHS
     for unit in REPEATED:
         short, long[unit] = seconds(read, hostile(unit, first)), best(unit, second, SECONDS / 2)
-        most = SLACK * second / first * max(short, 0.002)
-        if long[unit] > max(most, 0.05) and is_steep(unit):
+        limit_seconds = SLACK * second / first * max(short, 0.002)
+        if long[unit] > max(limit_seconds, 0.05) and is_steep(unit):
             steep[unit] = round(short, 4), round(long[unit], 4)
         if is_slow(max(short, long[unit])):
             slow[unit, second] = round(long[unit], 1)
@@ -304,22 +307,22 @@ def test_marks_in_any_number_have_the_normal_form_of_unicode() -> None:
 def test_a_thousand_parts_are_parts(joiner: str) -> None:
     words = [f"f{k:x}x" for k in range(1_000)]
     text = joiner.join(words)
-    parts = split_text(text, "commas")
-    assert len(parts) == 1_000
-    assert parts[0].endswith("f0x") and parts[-1] == "f3e7x"
+    split_parts = split_text(text, "commas")
+    assert len(split_parts) == 1_000
+    assert split_parts[0].endswith("f0x") and split_parts[-1] == "f3e7x"
 
 
 @given(st.text(alphabet='ab([{)]}"“”«» ', max_size=60))
-def test_what_is_inside_brackets_is_inside(text: str) -> None:
+def test_text_inside_brackets_is_recognized(text: str) -> None:
     inside: set[int] = set()
     closing = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
     opened: list[tuple[str, int]] = []
-    for place, mark in enumerate(text):
+    for index, mark in enumerate(text):
         if mark in closing:
-            opened.append((closing[mark], place))
+            opened.append((closing[mark], index))
         elif opened and mark == opened[-1][0]:
-            inside |= set(range(opened.pop()[1], place + 1))
-    quotes = [place for place, mark in enumerate(text) if mark == '"']
+            inside |= set(range(opened.pop()[1], index + 1))
+    quotes = [index for index, mark in enumerate(text) if mark == '"']
     for start, stop in zip(quotes[::2], quotes[1::2], strict=False):
         inside |= set(range(start, stop + 1))
-    assert protected(text) == [place in inside for place in range(len(text))]
+    assert protected(text) == [index in inside for index in range(len(text))]

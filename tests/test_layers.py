@@ -45,7 +45,7 @@ LAYERS = {"softirr": SOFTIRR, "ml_backend": ML_BACKEND}
 NOT_IN_THE_PACKAGE = "label_studio_example"
 """A folder to be proposed to another repository, which uses the package as anybody does."""
 WITHOUT_CIRCLES = ("softirr", "ml_backend")
-"""Packages whose modules import each other in one direction only, imports inside functions included."""
+"""Packages with modules that import each other in one direction only, imports inside functions included."""
 
 
 @cache
@@ -70,14 +70,14 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, str, int]]:
 
 
 GROUPS = {"meaning", "statistics"}
-"""Packages of softirr whose subpackages are layers."""
+"""Packages of softirr with subpackages that are layers."""
 
 
 def layer(package: str, module: str) -> str | None:
-    parts = module.split(".")
-    if parts[0] != package or len(parts) < 2 or module in {f"{package}.{group}" for group in GROUPS}:
+    names = module.split(".")
+    if names[0] != package or len(names) < 2 or module in {f"{package}.{group}" for group in GROUPS}:
         return None
-    return ".".join(parts[1:3]) if parts[1] in GROUPS else parts[1]
+    return ".".join(names[1:3]) if names[1] in GROUPS else names[1]
 
 
 @pytest.mark.parametrize("package", LAYERS)
@@ -90,12 +90,12 @@ def test_no_import_runs_upward(root: Path, package: str) -> None:
     order = LAYERS[package]
     upward = []
     for name, tree in modules(root, package):
-        here = layer(package, name)
-        if here in (None, "__main__"):
+        importing_layer = layer(package, name)
+        if importing_layer in (None, "__main__"):
             continue
         for module, imported, line in imports(tree):
-            there = layer(package, f"{module}.{imported}" if module == package else module)
-            if there in order and order.index(there) < order.index(here):
+            imported_layer = layer(package, f"{module}.{imported}" if module == package else module)
+            if imported_layer in order and order.index(imported_layer) < order.index(importing_layer):
                 upward.append(f"{name}:{line} imports {module}")
     assert not upward
 

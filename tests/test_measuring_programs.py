@@ -1,4 +1,4 @@
-"""The programs behind the tables of docs/results/backend.md run as these pages say."""
+"""The programs behind the tables of docs/results/backend.md run with the documented options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_they_run(words: list[str], shows: str) -> None:
+def test_program_runs(words: list[str], shows: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [sys.executable, "-m", *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False

@@ -14,7 +14,7 @@ NUMBER = re.compile(r"-?\d+\.\d+")
 
 
 @pytest.mark.slow
-def test_the_notebook_shows_what_its_code_gives(root: Path) -> None:
+def test_notebook_outputs_match_its_code(root: Path) -> None:
     notebook = json.loads((root / "docs/examples/pandas.ipynb").read_text(encoding="utf-8"))
     assert notebook["nbformat"] == 4
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

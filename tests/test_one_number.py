@@ -68,8 +68,8 @@ def shown(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.Capture
     return {"report": report, "json": printed, "methods": methods_paragraph(printed)}
 
 
-def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
-    report, printed = shown["report"], shown["json"]
+def test_every_surface_of_the_library(surfaces: dict[str, Any]) -> None:
+    report, printed = surfaces["report"], surfaces["json"]
     frame, text, page = report.to_frame("coefficients"), str(report), report_page(view(report.to_dict()))
     for name in COVERED:
         coefficient, other_coefficient = report.coefficients[name], printed["coefficients"][name]
@@ -81,32 +81,34 @@ def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
         ), name
         assert float(coefficient) == coefficient.value
         assert tuple(frame.loc[name, ["value", "low", "high"]]) == (coefficient.value, *coefficient.ci95), name
-        written = f"{coefficient.value:.2f}", f"{coefficient.ci95[0]:.2f} to {coefficient.ci95[1]:.2f}"
-        assert re.search(r"\s+".join(map(re.escape, written)), text), name
+        cells_text = f"{coefficient.value:.2f}", f"{coefficient.ci95[0]:.2f} to {coefficient.ci95[1]:.2f}"
+        assert re.search(r"\s+".join(map(re.escape, cells_text)), text), name
         cells = re.search(rf'data-coefficient="{name}">(.*?)</tr>', page, flags=re.DOTALL)
         assert cells and page_number(coefficient.value) in cells[1] and page_interval(coefficient.ci95) in cells[1], (
             name
         )
     alpha = report.coefficients["krippendorff_alpha"]
     assert f"agreement {alpha.value:z.2f} ({alpha.ci95[0]:z.2f} to {alpha.ci95[1]:z.2f}), target 0.667." in text
-    assert f"Agreement was {page_number(alpha.value)} " in shown["methods"]
-    assert page_interval(alpha.ci95) in shown["methods"]
+    assert f"Agreement was {page_number(alpha.value)} " in surfaces["methods"]
+    assert page_interval(alpha.ci95) in surfaces["methods"]
 
 
-def test_two_raters_have_the_coefficients_of_their_table(shown: dict[str, Any]) -> None:
-    report, printed = shown["report"], shown["json"]
+def test_two_raters_have_the_coefficients_of_their_table(surfaces: dict[str, Any]) -> None:
+    report, printed = surfaces["report"], surfaces["json"]
     (pair,) = report.rater_pairs
     assert pair.expected_agreement == pytest.approx(report.expected_agreement.cohen, abs=1e-12)
-    parts = [(pair.observed_agreement, pair.cohen_kappa)] + [
+    estimates = [(pair.observed_agreement, pair.cohen_kappa)] + [
         (rater.agreement, rater.cohen_kappa) for rater in report.raters
     ]
-    for both in parts:
-        for one, name in zip(both, ("observed_agreement", "cohen_kappa"), strict=True):
-            whole = report.coefficients[name]
-            assert one.judgments == whole.judgments and one.details.by_measure == pytest.approx(
-                whole.details.by_measure, abs=1e-12
+    for observed_and_kappa in estimates:
+        for estimate, name in zip(observed_and_kappa, ("observed_agreement", "cohen_kappa"), strict=True):
+            table_coefficient = report.coefficients[name]
+            assert estimate.judgments == table_coefficient.judgments and estimate.details.by_measure == pytest.approx(
+                table_coefficient.details.by_measure, abs=1e-12
             )
-            assert [one.value, *one.ci95] == pytest.approx([whole.value, *whole.ci95], abs=1e-12)
+            assert [estimate.value, *estimate.ci95] == pytest.approx(
+                [table_coefficient.value, *table_coefficient.ci95], abs=1e-12
+            )
     (row,), observed, kappa = printed["rater_pairs"], pair.observed_agreement, pair.cohen_kappa
     assert [row["observed_agreement"], *row["observed_agreement_ci95"]] == [observed.value, *observed.ci95]
     assert [row["cohen_kappa"]["value"], *row["cohen_kappa"]["ci95"]] == [kappa.value, *kappa.ci95]
@@ -126,26 +128,26 @@ def test_several_raters_share_the_evidence(tmp_path: Path) -> None:
     path.write_text("\n".join(["item,rater,text", *rows]) + "\n", encoding="utf-8")
     table = softirr.read(path)
     sheet = read_sheet(judged_sheet(table, tmp_path / "sheet.csv", 40))
-    report_before, after = softirr.agreement(table, "indel"), apply(table, "indel", [sheet])
-    for report in (report_before, after):
+    report_before, audited_report = softirr.agreement(table, "indel"), apply(table, "indel", [sheet])
+    for report in (report_before, audited_report):
         mean = sum(pair.cohen_kappa.value for pair in report.rater_pairs) / 3
         assert mean == pytest.approx(report.coefficients["cohen_kappa"].value, abs=0.01)
         observed = sum(pair.observed_agreement.value for pair in report.rater_pairs) / 3
         assert observed == pytest.approx(report.coefficients["observed_agreement"].value, abs=0.01)
-    for first, second in zip(report_before.rater_pairs, after.rater_pairs, strict=True):
+    for first, second in zip(report_before.rater_pairs, audited_report.rater_pairs, strict=True):
         assert second.observed_agreement.value < first.observed_agreement.value
-        assert second.cohen_kappa.judgments == after.audit.judgments and second.sigma.value is None
-    for pair in after.rater_pairs:
+        assert second.cohen_kappa.judgments == audited_report.audit.judgments and second.sigma.value is None
+    for pair in audited_report.rater_pairs:
         low, high = pair.cohen_kappa.ci95
-        whole = after.coefficients["cohen_kappa"].ci95
-        assert low <= pair.cohen_kappa.value <= high and high - low > 0.8 * (whole[1] - whole[0])
+        table_ci95 = audited_report.coefficients["cohen_kappa"].ci95
+        assert low <= pair.cohen_kappa.value <= high and high - low > 0.8 * (table_ci95[1] - table_ci95[0])
 
 
-def test_the_next_step_is_the_same_everywhere(shown: dict[str, Any]) -> None:
-    report = shown["report"].to_dict()
+def test_the_next_step_is_the_same_everywhere(surfaces: dict[str, Any]) -> None:
+    report = surfaces["report"].to_dict()
     step = view(report).next_step
     assert step is not None
-    assert f"Next: {step.sentence}" in str(shown["report"]).splitlines()
+    assert f"Next: {step.sentence}" in str(surfaces["report"]).splitlines()
     assert step.sentence in html.unescape(re.sub(r"<[^>]+>", "", report_page(view(report))))
 
 
@@ -161,27 +163,29 @@ def test_a_comparison_shows_the_coefficient_of_its_tables(tmp_path: Path) -> Non
 
 def test_open_streams_are_read_alike(tmp_path: Path) -> None:
     path = write_table(tmp_path / "answers.csv")
-    one, other = (softirr.agreement(softirr.read(given), "indel") for given in (path, io.StringIO(path.read_text())))
-    assert one.coefficients == other.coefficients
+    from_path, from_stream = (
+        softirr.agreement(softirr.read(source), "indel") for source in (path, io.StringIO(path.read_text()))
+    )
+    assert from_path.coefficients == from_stream.coefficients
 
 
 _CASES = json.loads((Path(__file__).parent / "plugin" / "node" / "numbers.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(("value", "written"), _CASES)
-def test_numbers_are_written_as_in_the_browser(value: float, written: str) -> None:
-    assert page_number(value) == written
-    assert page_number(value, sign=True).lstrip("+") == written
+def test_numbers_are_written_as_in_the_browser(value: float, expected_text: str) -> None:
+    assert page_number(value) == expected_text
+    assert page_number(value, sign=True).lstrip("+") == expected_text
 
 
 def _readable(page: str) -> str:
-    """What a page shows, and what it reads to those who do not see its charts."""
+    """Text of a page, and the text for readers who do not see its charts."""
     page = re.sub(r"<(style|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
     return " ".join(re.findall(r'aria-label="([^"]*)"', page)) + re.sub(r"<[^>]*>", " ", page)
 
 
 @pytest.mark.parametrize(("value", "written"), _CASES[:3])
-def test_every_surface_writes_minus_and_zero_alike(value: float, written: str, tmp_path: Path) -> None:
+def test_every_surface_writes_minus_and_zero_alike(value: float, expected_text: str, tmp_path: Path) -> None:
     """A hyphen in a terminal, from where numbers are copied, and the minus sign elsewhere."""
     table = softirr.read(write_table(tmp_path / "answers.csv"))
     report = softirr.agreement(table, "indel").to_dict()
@@ -210,8 +214,8 @@ def test_every_surface_writes_minus_and_zero_alike(value: float, written: str, t
         "comparison": str(comparison),
     }
     for name, text in screens.items():
-        assert re.search(rf"(?<![\d−]){written}", text), name
+        assert re.search(rf"(?<![\d−]){expected_text}", text), name
         assert not re.search(r"(?<![\w-])-\d\.\d|[-−+]0\.0+(?!\d)", text), name
     for name, text in terminals.items():
-        assert re.search(rf"(?<![\d-]){in_terminal(written)}", text), name
+        assert re.search(rf"(?<![\d-]){in_terminal(expected_text)}", text), name
         assert not re.search(r"−\d|[-+]0\.0+(?!\d)", text), name

@@ -1,4 +1,4 @@
-"""The built wheel, installed where there is no checkout, computes and serves.
+"""The built wheel computes and serves outside the checkout.
 
 The new environment takes the libraries of the one that runs the tests (a line in a .pth file), because installing
 PyTorch again would take minutes; the package itself comes from the wheel alone, and each test makes sure of that.
@@ -67,12 +67,12 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Without what would lead to the checkout, and with state of its own."""
-    kept = {
+    """Environment without variables that lead to the checkout, and with a separate state."""
+    variables = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SOFTIRR", "LABEL_STUDIO"))
     }
     return {
-        **kept,
+        **variables,
         "SOFTIRR_DATA": str(tmp_path / "state"),
         "LABEL_STUDIO_URL": "http://127.0.0.1:9",
         "HOME": str(tmp_path),
@@ -248,23 +248,25 @@ def test_every_import_is_declared(root: Path) -> None:
     declared["lab"] = declared["softirr"] + extras["lab"]
     distributions = packages_distributions()
     undeclared = set()
-    for path in [path for part in declared for path in root.glob(f"{part}/**/*.py")]:
-        place = path.relative_to(root)
-        if NOT_IN_THE_WHEEL.match(place.as_posix()):
+    for path in [path for package_name in declared for path in root.glob(f"{package_name}/**/*.py")]:
+        relative_path = path.relative_to(root)
+        if NOT_IN_THE_WHEEL.match(relative_path.as_posix()):
             continue
-        part = place.parts[0]
-        names = {re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-") for requirement in declared[part]}
+        package_name = relative_path.parts[0]
+        names = {
+            re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-") for requirement in declared[package_name]
+        }
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             modules += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             for module in {module.split(".")[0] for module in modules}:
                 if module in sys.stdlib_module_names or module in declared:
                     continue
-                if part == "softirr" and module in OPTIONAL:
+                if package_name == "softirr" and module in OPTIONAL:
                     continue
                 provided = {name.lower().replace("_", "-") for name in distributions.get(module, [module])}
                 if not provided & names:
-                    undeclared.add(f"{place}: {module}")
+                    undeclared.add(f"{relative_path}: {module}")
     assert sorted(undeclared) == []
 
 

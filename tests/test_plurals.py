@@ -37,8 +37,8 @@ ONE = re.compile(rf"(?<![\d.,])1 (?:(?:more|other|distinct|different|judged) )?(
         (2, ("row repeats", "rows repeat"), "2 rows repeat"),
     ],
 )
-def test_a_number_with_its_noun(n: int, nouns: tuple[str, ...], shown: str) -> None:
-    assert plural(n, *nouns) == shown
+def test_a_number_with_its_noun(n: int, nouns: tuple[str, ...], expected: str) -> None:
+    assert plural(n, *nouns) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,6 @@ def test_no_command_calls_one_thing_many(
     options = tuple(str(out) if option == "out" else option for option in options)
     measure = () if command[0] in ("inspect", "compare") else ("--measure", "indel", "--cache", "none")
     assert main([*call, str(path), *options, *measure]) in (0, 2)
-    files = [one.read_text() for one in out.rglob("*") if one.suffix in (".md", ".html", ".txt")]
+    files = [file.read_text() for file in out.rglob("*") if file.suffix in (".md", ".html", ".txt")]
     assert bool(files) == ("--output" in command)
     assert ONE.findall("\n".join([*capsys.readouterr(), *files])) == []

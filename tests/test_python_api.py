@@ -162,10 +162,10 @@ class TestForms:
         exact = cosines.astype(np.float64)
         np.fill_diagonal(exact, 1)
         matrix = [[0, 1], [2, 3], [4, 4], [5, 0]]
-        found, expected = (
+        rounded_kappa, expected = (
             softirr.matrix_agreement(matrix, s).coefficients["cohen_kappa"].value for s in (cosines, exact)
         )
-        assert found == pytest.approx(expected, abs=1e-6)
+        assert rounded_kappa == pytest.approx(expected, abs=1e-6)
         with pytest.raises(softirr.InputError, match="must be 1 for a category"):
             softirr.matrix_agreement(matrix, cosines * 0.99)
 

@@ -29,7 +29,7 @@ def test_page_code_prints_library_numbers(root: Path, tmp_path: Path) -> None:
     (table,) = re.findall(r"```csv\n(.*?)```", page, flags=re.DOTALL)
     (code,) = re.findall(r"```r\n(.*?)```", page, flags=re.DOTALL)
     (tmp_path / "answers.csv").write_text(table, encoding="utf-8")
-    # The model takes seconds to load, and what the code does with the report does not depend on it.
+    # The model takes seconds to load, and the code does not depend on it.
     (tmp_path / "page.R").write_text(code.replace('"nli"', '"indel"'), encoding="utf-8")
     program = tmp_path / "bin" / "softirr"
     program.parent.mkdir()

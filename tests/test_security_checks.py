@@ -1,4 +1,4 @@
-"""The look-up of vulnerabilities says what it could not look up, and the workflows run what the documentation says."""
+"""The look-up of vulnerabilities lists packages that it missed, and the workflows run the documented commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UNKNOWN = {"name": "torch", "skip_reason": "Dependency not found on PyPI"}
         ("", True, 2, "Not checked"),
     ],
 )
-def test_what_is_said_about_vulnerabilities(
+def test_vulnerabilities_are_reported(
     root: Path, tmp_path: Path, reply: str, in_ci: bool, status: int, sentence: str
 ) -> None:
     (tmp_path / "pip_audit.py").write_text(
@@ -57,11 +57,11 @@ def steps(root: Path, name: str) -> str:
     return "\n".join(step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"])
 
 
-def test_ci_runs_what_every_change_has_to_pass(root: Path) -> None:
+def test_ci_runs_the_required_checks(root: Path) -> None:
     assert ".ci/run" in steps(root, "ci.yml").splitlines()
 
 
 def test_a_release_has_its_parts_and_checksums(root: Path) -> None:
     commands = steps(root, "release.yml")
-    for part in ("make audit", "python -m build", "softirr-sbom.cdx.json", "SHA256SUMS", "gh release create"):
-        assert part in commands
+    for command in ("make audit", "python -m build", "softirr-sbom.cdx.json", "SHA256SUMS", "gh release create"):
+        assert command in commands

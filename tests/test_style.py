@@ -46,7 +46,7 @@ def kinds(style: ModuleType, path: str, source: str) -> list[str]:
         (".html", '<p>It holds</p>\n<img alt="What Ben said">\n', [1, 2]),
     ],
 )
-def test_words_are_flagged_in_what_people_read(style: ModuleType, suffix: str, source: str, lines: list[int]) -> None:
+def test_words_are_flagged_in_visible_text(style: ModuleType, suffix: str, source: str, lines: list[int]) -> None:
     listed = [v for v in style.violations("softirr/x" + suffix, source) if v.kind == "words"]
     assert [v.line for v in listed] == lines
 
