@@ -62,7 +62,7 @@ def of_text(text: str) -> Numbers:
         numbers |= {f"order[{index}]": item, f"items[{item}].agreement": agreement}
     why = text.partition("why texts do not match")[2].partition("\n\n")[0]
     for name, items in re.findall(r"^(\S.*?)  +(\d+)$", why, re.M):
-        kind = {"found by entry rater only": "one rater only"}.get(name, name)
+        kind = {"found by one rater only": "one rater only"}.get(name, name)
         numbers |= {f"reasons.kinds[{kind}].items": items}
     numbers |= of_sentences(text)
     left_out = re.search(r"^Left out: (\d+) answers \((\d+) (missing, written as N/A)\)", text, re.M)
@@ -151,7 +151,7 @@ def of_page(text: str) -> Numbers:
         (words(row.xpath("./th")[0]), words(row.xpath("./td")[0]))
         for row in page.xpath('//section[@aria-labelledby="h-method"]//table[not(contains(@class, "cards"))]/tbody/tr')
     ]:
-        kind = {"found by entry rater only": "one rater only"}.get(name, name)
+        kind = {"found by one rater only": "one rater only"}.get(name, name)
         is_reason = not name.startswith("missing")
         numbers |= {f"reasons.kinds[{kind}].items": n} if is_reason else {f"excluded.{name}": n, "excluded": n}
     facts = {

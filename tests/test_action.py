@@ -57,7 +57,7 @@ def run_step(action: Path, root: Path, folder: Path, **inputs: str) -> tuple[int
     return done.returncode, done.stdout, outputs, texts["summary"]
 
 
-@pytest.mark.parametrize(("least", "status"), [("0.1", 0), ("0.9", 1)])
+@pytest.mark.parametrize(("minimum", "status"), [("0.1", 0), ("0.9", 1)])
 def test_the_value_decides(action: Path, root: Path, tmp_path: Path, minimum: str, status: int) -> None:
     (tmp_path / "answers.csv").write_text(CSV)
     done, printed, outputs, summary = run_step(action, root, tmp_path, file="answers.csv", **{"fail-below": minimum})

@@ -52,7 +52,7 @@ def judged_sheet(table: softirr.AnnotationTable, path: Path, n: int) -> Path:
 
 
 @pytest.fixture(params=[0, 25], ids=["no judgments", "25 judgments"])
-def shown(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def surfaces(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """One project on every surface of the library."""
     path = write_table(tmp_path / "answers.csv")
     table = softirr.read(path)
@@ -172,7 +172,7 @@ def test_open_streams_are_read_alike(tmp_path: Path) -> None:
 _CASES = json.loads((Path(__file__).parent / "plugin" / "node" / "numbers.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("value", "written"), _CASES)
+@pytest.mark.parametrize(("value", "expected_text"), _CASES)
 def test_numbers_are_written_as_in_the_browser(value: float, expected_text: str) -> None:
     assert page_number(value) == expected_text
     assert page_number(value, sign=True).lstrip("+") == expected_text
@@ -184,7 +184,7 @@ def _readable(page: str) -> str:
     return " ".join(re.findall(r'aria-label="([^"]*)"', page)) + re.sub(r"<[^>]*>", " ", page)
 
 
-@pytest.mark.parametrize(("value", "written"), _CASES[:3])
+@pytest.mark.parametrize(("value", "expected_text"), _CASES[:3])
 def test_every_surface_writes_minus_and_zero_alike(value: float, expected_text: str, tmp_path: Path) -> None:
     """A hyphen in a terminal, from where numbers are copied, and the minus sign elsewhere."""
     table = softirr.read(write_table(tmp_path / "answers.csv"))

@@ -28,7 +28,7 @@ ONE = re.compile(rf"(?<![\d.,])1 (?:(?:more|other|distinct|different|judged) )?(
 
 
 @pytest.mark.parametrize(
-    ("n", "nouns", "shown"),
+    ("n", "nouns", "expected"),
     [
         (1, ("item",), "1 item"),
         (0, ("item",), "0 items"),
