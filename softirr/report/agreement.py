@@ -110,7 +110,7 @@ def agreement(
     >>> import pandas
     >>> frame = pandas.DataFrame({"ann": ["fever", "cough"], "bob": ["fevers", "rash"]}, index=["case 1", "case 2"])
     >>> softirr.agreement(frame, "indel", raters=["ann", "bob"]).to_frame("items")["agreement"].round(2).to_dict()
-    {'case 1': 0.91, 'case 2': 0.22}
+    {'case 2': 0.22, 'case 1': 0.91}
     """
     column_options = {"item": item, "rater": rater, "text": text, "raters": raters}
     columns: dict[str, Any] = {name: value for name, value in column_options.items() if value}

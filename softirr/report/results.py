@@ -228,7 +228,7 @@ class AgreementReport:
         >>> rows = [("1", "ann", "fever"), ("1", "bob", "fever"), ("2", "ann", "cough"), ("2", "bob", "rash")]
         >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
         >>> softirr.agreement(table, "exact").to_frame("items")["agreement"].to_dict()
-        {'1': 1.0, '2': 0.0}
+        {'2': 0.0, '1': 1.0}
         """
         return report_frame(self.to_dict(), kind)
 

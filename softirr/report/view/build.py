@@ -58,13 +58,13 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     --------
     >>> import softirr
     >>> texts = {"ann": ["fever", "cough", "rash"], "bob": ["fever", "cough", "rash"], "cem": ["pain", "itch", "rash"]}
-    >>> rows = [softirr.Answer(str(i), who, text) for who, own in texts.items() for i, text in enumerate(own)]
+    >>> rows = [softirr.Answer(str(i), who, text) for who, answers in texts.items() for i, text in enumerate(answers)]
     >>> report = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "exact")
     >>> shown = view(report.to_dict())
     >>> shown.verdict.state, [(row.name, row.agreement) for row in shown.items]
     ('undecided', [('0', 0.3333333333333333), ('1', 0.3333333333333333), ('2', 1.0)])
     >>> shown.items[0].sentence
-    'Only cem has “pain”; cem lacks “fever”.'
+    'cem has “pain” instead of “fever”.'
     """
     names, links = names or Names(), links or Links()
     verdict = verdict_of(report, names)
