@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from softirr.answers.kinds import TEXT
 from softirr.answers.prepare import split_table
 from softirr.answers.ratings import Floats, Ratings
@@ -148,15 +150,7 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
     project_words = known_words(table.texts)
 
     def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
-        return explain(
-            pairs,
-            measure,
-            equivalence,
-            directions,
-            threshold=THRESHOLD,
-            known=project_words,
-            cache=cache,
-            progress=progress,
-        )
+        both = np.repeat(equivalence[:, None], 2, axis=1) if directions is None else directions
+        return explain(pairs, measure, both, known=project_words, cache=cache, progress=progress)
 
     return asked

@@ -27,7 +27,7 @@ def text_hash(text: str) -> bytes:
 
 
 class PairCache:
-    """A store of scored pairs: by default nothing is stored. The first hash of a pair is never greater than the second."""
+    """A store of scored pairs, by default of none. The first hash of a pair is never greater than the second."""
 
     def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Values of the pairs, shape (n, 2), and whether each is known, shape (n,); unknown ones are 0."""

@@ -84,13 +84,14 @@ class PairScorer:
 
     def _directions(self, left: Ints, right: Ints) -> Floats:
         """Both directions, shape (n, 2), of pairs of the project's texts."""
-        return score_once(
-            self._ids[left], self._ids[right], lambda a, b: self._pipeline.directions(a, b, self._measured)
-        )
+        measured = self._at_once if self.cheap else self._each_once
+        if not self.measure.stages:
+            return score_once(self._ids[left], self._ids[right], measured)
 
-    def _measured(self, left: Ints, right: Ints) -> Floats:
-        """Directions of pairs of the pipeline's texts, shape (n, 2)."""
-        return score_once(left, right, self._at_once if self.cheap else self._each_once)
+        def staged(a: Ints, b: Ints) -> Floats:
+            return self._pipeline.directions(a, b, lambda c, d: score_once(c, d, measured))
+
+        return score_once(self._ids[left], self._ids[right], staged)
 
     def _at_once(self, low: Ints, high: Ints) -> Floats:
         """Scores of a measure with blocks, which are not worth remembering."""

@@ -1,8 +1,8 @@
 """The stage that looks texts up in terminologies, and leaves the remaining pairs to the measure.
 
 If terminologies contain both texts, equivalence and direction come from them: the same concept is 1, an ancestor is
-more general, other concepts differ. If they contain one text, the measure also compares the other text with the names of its
-concept, and the best value counts. If they contain none, the measure compares the texts.
+more general, other concepts differ. If they contain one text, the measure also compares the other text with the names
+of its concept, and the best value counts. If they contain none, the measure compares the texts.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
+from itertools import chain, product
 
 import numpy as np
 
@@ -34,7 +35,7 @@ DIRECTION = 0.5
 """P(a ⇒ b) from which one text implies the other."""
 
 _MOST_TRIALS = 200
-"""Maximum number of pairs of parts of two lists; longer lists are not compared part by part."""
+"""Maximum number of pairs that two lists make; longer lists are not compared part by part."""
 _MOST_WORDS = 12
 """Words that only one text has, up to which a changed word is looked for among them."""
 
@@ -42,10 +43,8 @@ _MOST_WORDS = 12
 def explain(
     pairs: Sequence[tuple[str, str]],
     measure: Measure,
-    equivalence: Floats | None = None,
     directions: Floats | None = None,
     *,
-    threshold: float = THRESHOLD,
     known: Known = frozenset(),
     cache: PairCache | None = None,
     progress: Progress | None = None,
@@ -54,17 +53,15 @@ def explain(
 
     Parameters
     ----------
-    pairs : sequence of (str, str), n of them
+    pairs : sequence of (str, str)
+        n pairs of texts.
     measure : Measure
         Scores the texts without what they disagree about.
-    equivalence : shape (n,), optional
-        P(a ≡ b) of the pairs; scored here if None.
     directions : shape (n, 2), optional
-        P(a ⇒ b) and P(b ⇒ a) of the pairs, if the measure has directions; scored here if both are None.
-    threshold : float
-        Equivalence from which two texts match.
+        P(a ⇒ b) and P(b ⇒ a) of the pairs, twice the equivalence if the measure has no directions; scored here if None.
     known : collection of str
-        :func:`softirr.meaning.policy.text_parts.known_words` of the project, which separate misspellings from look-alikes.
+        Words of the project, which separate misspellings from look-alikes: see
+        :func:`softirr.meaning.policy.text_parts.known_words`.
     cache, progress
         As for :class:`softirr.meaning.measures.pairs.PairScorer`.
 
@@ -76,15 +73,11 @@ def explain(
     [('side', 'left against right'), ('contradiction', 'gain against loss')]
     """
     score = partial(_score, measure, cache, progress)
-    if equivalence is None:
-        scored = score(pairs)
-        equivalence, directions = mutual(scored), scored if measure.directional else None
+    directions = score(pairs) if directions is None else directions
     cases: dict[tuple[str, str], _Case] = {}
-    for index, pair in enumerate(pairs):
+    for pair, both in zip(pairs, directions, strict=True):
         if pair not in cases:
-            cases[pair] = _Case(
-                *pair, float(equivalence[index]), None if directions is None else directions[index], known
-            )
+            cases[pair] = _Case(*pair, both, known)
     open_cases = list(cases.values())
     for step in (
         _lacking if compares_sentences(measure) else None,
@@ -94,7 +87,7 @@ def explain(
         _by_facts,
     ):
         if step is not None and open_cases:
-            step(open_cases, score, threshold)
+            step(open_cases, score)
             open_cases = [case for case in open_cases if case.reason is None]
     return tuple(cases[pair].reason or Reason("unrelated", *pair) for pair in pairs)
 
@@ -107,20 +100,21 @@ _Score = Callable[[Sequence[_Trial]], Floats]
 def _score(
     measure: Measure, cache: PairCache | None, progress: Progress | None, pairs: Sequence[tuple[str, str]]
 ) -> Floats:
-    texts, left, right = numbered_pairs(pairs)
+    texts, first, second = numbered_pairs(pairs)
     scorer = PairScorer(measure, texts, cache=cache, progress=progress)
-    both = scorer.entail(left, right)
-    return np.repeat(scorer.score(left, right)[:, None], 2, axis=1) if both is None else both
+    directions = scorer.entail(first, second)
+    return np.repeat(scorer.score(first, second)[:, None], 2, axis=1) if directions is None else directions
 
 
 class _Case:
-    """Two texts that do not match, their equivalence and, if the measure has any, their directions."""
+    """Two texts that do not match, and their directions."""
 
-    def __init__(self, a: str, b: str, p: float, directions: Floats | None, known: Collection[str]) -> None:
-        self.a, self.b, self.p, self.directions, self.known = a, b, p, directions, known
+    def __init__(self, a: str, b: str, directions: Floats, known: Collection[str]) -> None:
+        self.a, self.b, self.directions, self.known = a, b, directions, known
+        self.p = float(mutual(directions[None, :])[0])
         self.reason: Reason | None = None
         self.parts = parts_of(a), parts_of(b)
-        first, second = (part.wordings for part in self.parts)
+        first, second = (text_parts.wordings for text_parts in self.parts)
         self.differ = tuple(kind for kind in KINDS if first.get(kind) != second.get(kind)) if first != second else ()
 
     def without(self, kinds: tuple[str, ...]) -> _Trial:
@@ -134,7 +128,7 @@ class _Case:
 
     def attribute(self, kind: str, *also: str) -> Reason:
         """The reason that the texts differ in these attributes."""
-        left, right = (", ".join(part.attributes.of(kind)) for part in self.parts)
+        left, right = (", ".join(text_parts.attributes.of(kind)) for text_parts in self.parts)
         return Reason(kind, left, right, also)
 
     @cached_property
@@ -161,7 +155,7 @@ class _Case:
         first, second = (parts_of(head).listed for head in self.heads)
         if not 1 < len(first) * len(second) <= _MOST_TRIALS:
             return []
-        return [(part, other) for part in first for other in second]
+        return list(product(first, second))
 
 
 def _try(
@@ -172,32 +166,32 @@ def _try(
 ) -> None:
     """Score the trials of all cases at once, and let each case take a reason from its own."""
     trials = [trials_of(case) for case in cases]
-    numbers = {trial: number for number, trial in enumerate(dict.fromkeys(t for own in trials for t in own))}
+    numbers = {trial: number for number, trial in enumerate(dict.fromkeys(chain.from_iterable(trials)))}
     values = mutual(score(list(numbers))) if numbers else np.zeros(0)
-    for case, own in zip(cases, trials, strict=True):
-        if own:
-            take(case, [float(values[numbers[trial]]) for trial in own])
+    for case, case_trials in zip(cases, trials, strict=True):
+        if case_trials:
+            take(case, [float(values[numbers[trial]]) for trial in case_trials])
 
 
-def _by_attributes(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
+def _by_attributes(cases: Sequence[_Case], score: _Score) -> None:
     """The attribute without which equivalence is highest, if it reaches the threshold; else all of them together."""
 
     def trials(case: _Case) -> list[_Trial]:
-        alone = [case.without((kind,)) for kind in case.differ]
-        return [*alone, case.heads] if len(alone) > 1 else alone
+        singles = [case.without((kind,)) for kind in case.differ]
+        return [*singles, case.heads] if len(singles) > 1 else singles
 
     def take(case: _Case, p: list[float]) -> None:
         n = len(case.differ)
         best = max(range(n), key=lambda index: p[index])
-        if p[best] >= threshold and p[best] > case.p:
+        if p[best] >= THRESHOLD and p[best] > case.p:
             case.reason = case.attribute(case.differ[best])
-        elif n > 1 and p[n] >= threshold and p[n] > case.p:
+        elif n > 1 and p[n] >= THRESHOLD and p[n] > case.p:
             case.reason = case.attribute(*case.differ)
 
     _try(cases, score, trials, take)
 
 
-def _by_parts(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
+def _by_parts(cases: Sequence[_Case], score: _Score) -> None:
     """A list, a slip of the pen or an opposite, if the texts would match without it."""
 
     def trials(case: _Case) -> list[_Trial]:
@@ -209,9 +203,9 @@ def _by_parts(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
     def take(case: _Case, p: list[float]) -> None:
         swapped = p.pop() if case.changed_word is not None else 0.0
         # a measure that calls all parts the same does not read these texts
-        if p and max(p) >= threshold > min(p):
+        if p and max(p) >= THRESHOLD > min(p):
             case.reason = Reason("list", case.a, case.b, case.differ)
-        elif case.changed_word is not None and swapped >= threshold:
+        elif case.changed_word is not None and swapped >= THRESHOLD:
             x, y = case.changed_word
             if are_opposites(x, y):
                 kind = "contradiction"
@@ -222,7 +216,7 @@ def _by_parts(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
     _try(cases, score, trials, take)
 
 
-def _by_direction(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
+def _by_direction(cases: Sequence[_Case], score: _Score) -> None:
     """Which text is more general: as they are, else without the attributes that both name differently.
 
     An attribute that only one text has stays: with it, this text is not the more general one.
@@ -230,25 +224,23 @@ def _by_direction(cases: Sequence[_Case], score: _Score, threshold: float) -> No
     shared: list[tuple[_Case, tuple[str, ...], _Trial]] = []
     for case in cases:
         case.reason = _more_general(case.directions, case.a, case.b)
-        kinds = tuple(kind for kind in case.differ if all(kind in part.wordings for part in case.parts))
+        kinds = tuple(kind for kind in case.differ if all(kind in text_parts.wordings for text_parts in case.parts))
         if case.reason is None and kinds:
             shared.append((case, kinds, case.without(kinds)))
-    has_directions = bool(shared) and shared[0][0].directions is not None
-    directions = score([heads for *_, heads in shared]) if has_directions else None
-    for index, (case, kinds, heads) in enumerate(shared):
-        reason = _more_general(None if directions is None else directions[index], *heads)
+    directions = score([heads for *_, heads in shared]) if shared else ()
+    for (case, kinds, heads), both in zip(shared, directions, strict=True):
+        reason = _more_general(both, *heads)
         if reason is not None:
             case.reason = Reason(reason.kind, reason.left, reason.right, kinds)
 
 
-def _more_general(directions: Floats | None, a: str, b: str) -> Reason | None:
+def _more_general(directions: Floats, a: str, b: str) -> Reason | None:
     """More general or more specific, by the directions, else by words that one text has in addition."""
-    if directions is not None:
-        forward, backward = directions.tolist()
-        if forward >= DIRECTION > backward:
-            return Reason("more general", b, a)
-        if backward >= DIRECTION > forward:
-            return Reason("more general", a, b)
+    forward, backward = directions.tolist()
+    if forward >= DIRECTION > backward:
+        return Reason("more general", b, a)
+    if backward >= DIRECTION > forward:
+        return Reason("more general", a, b)
     first, second = (parts_of(text).content for text in (a, b))
     if first and first < second:
         return Reason("more general", a, b)
@@ -257,7 +249,7 @@ def _more_general(directions: Floats | None, a: str, b: str) -> Reason | None:
     return None
 
 
-def _lacking(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
+def _lacking(cases: Sequence[_Case], score: _Score) -> None:
     """Which sentences of a paragraph do not follow from the other text."""
     compared = []
     for case in cases:
@@ -276,7 +268,7 @@ def _lacking(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
             case.reason = Reason("one rater only", " ".join(lacking[0]), " ".join(lacking[1]))
 
 
-def _by_facts(cases: Sequence[_Case], score: _Score, threshold: float) -> None:
+def _by_facts(cases: Sequence[_Case], score: _Score) -> None:
     """Which texts with the same words deny others of them or exchange their sides."""
     facts = comparisons([facts_of(text) for case in cases for text in (case.a, case.b)], (SIDE, NEGATION))
     first = 2 * np.arange(len(cases), dtype=np.int64)

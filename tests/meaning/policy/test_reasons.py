@@ -103,7 +103,7 @@ def test_attributes_that_only_explain_together() -> None:
 
 
 def test_directions_say_which_text_is_more_general() -> None:
-    reasons = explain([("T cell", "lymphocyte")], measure("exact"), np.array([0.1]), np.array([[0.9, 0.01]]))
+    reasons = explain([("T cell", "lymphocyte")], measure("exact"), np.array([[0.9, 0.01]]))
     assert reasons[0].words == "“lymphocyte” is more general than “T cell”"
 
 

@@ -72,7 +72,7 @@ def test_lists_are_read_in_other_languages(text: str, part: str) -> None:
 )
 def test_a_list_has_parts_that_match_and_parts_that_do_not(most: float, least: float, kind: str) -> None:
     measure = Invented(lambda pair: most if pair == {"fever", "chills"} else least)
-    assert one("fever, cough", "chills", measure, equivalence=np.array([0.1])).kind == kind
+    assert one("fever, cough", "chills", measure, directions=np.full((1, 2), 0.1)).kind == kind
 
 
 def test_the_directions_of_what_is_left_say_which_text_is_more_general() -> None:
@@ -90,7 +90,7 @@ def test_the_directions_of_what_is_left_say_which_text_is_more_general() -> None
 def test_a_direction_holds_from_one_half_on(forward: float, backward: float, general: str | None) -> None:
     reason = one(
         "tic", "spasm", Invented(lambda _: 0.1),
-        equivalence=np.array([0.1]), directions=np.array([[forward, backward]]),
+        directions=np.array([[forward, backward]]),
     )  # fmt: skip
     texts = {"a": ("tic", "spasm"), "b": ("spasm", "tic")}
     if general is None:
