@@ -12,7 +12,6 @@ from softirr.answers.kinds import TEXT
 from softirr.answers.prepare import split_table
 from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.table import AnnotationTable
-from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
