@@ -9,8 +9,8 @@ from softirr.answers.frames import is_frame
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import Preparation, prepare
 from softirr.answers.raw import RawField
-from softirr.answers.rows import texts_of_cell
 from softirr.answers.table import AnnotationTable
+from softirr.answers.values import texts_of_cell
 from softirr.errors import InputError
 from softirr.plural import plural
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from softirr.answers.layout import Layout, is_role, listed, places, places_by_names
+from softirr.answers.layout import Layout, columns_by_names, find_columns, is_role, listed
 from softirr.answers.raw import RawInput
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.request import NoValue, Request
@@ -18,7 +17,7 @@ from softirr.answers.rows import Rows, below_title, numbered_columns, refuse_num
 from softirr.errors import InputError, option
 from softirr.text import normalize
 
-__all__ = ["Book", "Cell", "book_content", "table_below_title", "text_of_value"]
+__all__ = ["Book", "Cell", "book_content", "table_below_title"]
 
 Cell = str | NoValue | None
 
@@ -119,7 +118,7 @@ def _chosen(sheets: Mapping[str, Rows], layout: Layout) -> str:
 def _has_columns(columns: Sequence[str], layout: Layout) -> bool:
     """Whether a sheet has the columns asked for; where none is asked for, whether their names leave no doubt."""
     try:
-        return places(columns, layout, "") is not None
+        return find_columns(columns, layout, "") is not None
     except InputError:
         return False
 
@@ -152,29 +151,7 @@ def _is_per_rater(columns: Sequence[str], layout: Layout) -> bool:
     """Whether a table of these columns lacks only the rater, so that sheets of the same columns are one rater's each."""
     if layout.raters or layout.items or layout.rater or any(is_role("rater", name) for name in columns):
         return False
-    return layout.says_columns or len(columns) == 2 or places_by_names((*columns, "rater")) is not None
-
-
-def text_of_value(value: Any) -> str:
-    """A value of a cell as a person writes it: whole numbers without decimals, dates as in ISO 8601.
-
-    Parameters
-    ----------
-    value : object
-        Not None.
-
-    Examples
-    --------
-    >>> text_of_value(7.0), text_of_value(datetime.datetime(2026, 1, 5)), text_of_value(True)
-    ('7', '2026-01-05', 'TRUE')
-    """
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, datetime.datetime):
-        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
-    return str(value)
+    return layout.names_columns or len(columns) == 2 or columns_by_names((*columns, "rater")) is not None
 
 
 def table_below_title(
@@ -204,7 +181,7 @@ def table_below_title(
         columns = numbered_columns(len(first[0][1]))
         padded_rows = ((n, [*row, *[None] * (len(columns) - len(row))]) for n, row in chain(first, rest))
         return columns, _filled(padded_rows, merged)
-    if not options.layout.says_columns:
+    if not options.layout.names_columns:
         refuse_numbers_as_header(name, first[0][1], first[1:])
     (number, cells), at = first[0], 0
     areas = [area for area in merged if area.min_row == number]

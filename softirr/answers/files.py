@@ -234,7 +234,7 @@ def _of_records(records: Records, source: Source, request: Request) -> RawInput:
             f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
         )
     rows = json_rows(name, _only_rows(name, every, request), kind)
-    if set(rows.columns) <= {"item", "rater"} and not request.options.layout.says_columns:
+    if set(rows.columns) <= {"item", "rater"} and not request.options.layout.names_columns:
         raise InputError(f'{name}, line {first[0]}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
     return _of_rows(rows, request)
 

@@ -7,12 +7,14 @@ of items.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from softirr.answers.layout import Layout, is_role
-from softirr.answers.rows import Rows, is_mixed
+from softirr.answers.rows import Rows
+from softirr.answers.values import is_mixed
 from softirr.errors import InputError
 
 __all__ = ["frame_rows", "is_frame"]
@@ -63,7 +65,7 @@ def frame_rows(frame: Any, layout: Layout) -> tuple[Rows, Layout]:
     names = tuple(map(str, _names(frame)))
     levels = _index_levels(frame, names, layout)
     columns = (*levels, *names)
-    if not layout.says_columns and len(levels) == 1 and is_role("item", *levels) and _has_rater_columns(frame):
+    if not layout.names_columns and len(levels) == 1 and is_role("item", *levels) and _has_rater_columns(frame):
         layout = replace(layout, item=next(iter(levels)), raters=names)
     elif layout.raters and layout.item is None and len(levels) == 1 and "item" not in map(str.casefold, names):
         layout = replace(layout, item=next(iter(levels)))
@@ -102,8 +104,8 @@ def _names(frame: Any) -> list[Any]:
 def _columns(frame: Any) -> list[list[Any]]:
     """The cells of each column; none where a name is repeated."""
     names = _names(frame)
-    once = {name for name in names if names.count(name) == 1}
-    return [_values(frame[name]) if name in once else [None] * len(frame) for name in names]
+    counts = Counter(names)
+    return [_values(frame[name]) if counts[name] == 1 else [None] * len(frame) for name in names]
 
 
 def _values(column: Any) -> list[Any]:

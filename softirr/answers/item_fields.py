@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
+from softirr.answers.values import value_text
 from softirr.errors import InputError
 
 __all__ = ["ANNOTATED_AT", "ItemFields", "field_text", "task_fields"]
@@ -75,25 +75,10 @@ def field_text(value: Any) -> str:
     Examples
     --------
     >>> field_text(" Basel "), field_text(2021.0), field_text(True), field_text(["a"]), field_text(float("nan"))
-    ('Basel', '2021', 'true', '', '')
+    ('Basel', '2021', 'TRUE', '', '')
     """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, datetime):
-        return "" if value != value else value.isoformat()  # pandas.NaT is a datetime that differs from itself
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if value is None or (not isinstance(value, str) and not _is_number(value)) or value != value:
-        return ""
-    return " ".join(str(value).split())[:_LONGEST]
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+    text = value if isinstance(value, str) else value_text(value)
+    return " ".join((text or "").split())[:_LONGEST]
 
 
 def task_fields(task: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

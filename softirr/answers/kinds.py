@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from softirr.answers.layout import shown
 from softirr.errors import InputError
@@ -28,7 +28,6 @@ __all__ = [
     "kind_names",
     "named_kinds",
     "steps",
-    "value_text",
 ]
 
 AUTO = "auto"
@@ -245,24 +244,3 @@ def steps(text: str) -> tuple[str, ...]:
     ('Heart', 'Valve')
     """
     return tuple(part for part in _STEP.split(text.strip()) if part)
-
-
-def value_text(value: Any) -> str | None:
-    """A number, a date or a truth value as a text; None where it is something else.
-
-    Examples
-    --------
-    >>> value_text(3.0), value_text(2.5), value_text("a")
-    ('3', '2.5', None)
-    """
-    if isinstance(value, bool | int):
-        return str(value)
-    if hasattr(value, "item") and not hasattr(value, "isoformat"):  # a scalar of NumPy
-        value = value.item()
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return None if math.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
-    if isinstance(value, datetime.date):
-        return value.isoformat() if value == value else None  # NaT of pandas is a date, too
-    return None

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from softirr.answers.kinds import CONTROL_KINDS, TEXT, value_text
+from softirr.answers.kinds import CONTROL_KINDS, TEXT
 from softirr.answers.regions import Region, region_of
+from softirr.answers.values import value_text
 
 __all__ = [
     "LABELS",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -12,14 +12,13 @@ from softirr.text import normalize
 
 __all__ = [
     "COMMANDS",
-    "ROLES",
+    "Columns",
     "Layout",
-    "Places",
     "UnknownColumns",
+    "columns_by_names",
+    "find_columns",
     "is_role",
     "listed",
-    "places",
-    "places_by_names",
     "shown",
 ]
 
@@ -51,26 +50,26 @@ class UnknownColumns(InputError):
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name, self.columns = name, tuple(columns)
         super().__init__(
-            f"{name} has the columns {listed(columns)}. Name them: {_column_options('item', 'rater', 'text')} if each row is an answer, "
-            f"{_column_options('item', 'raters')} if each rater has a column, or {_column_options('rater', 'items')} if each item has a column."
+            f"{name} has the columns {listed(columns)}. Name them: {_column_options('item', 'rater', 'text')} if each "
+            f"row is an answer, {_column_options('item', 'raters')} if each rater has a column, or "
+            f"{_column_options('rater', 'items')} if each item has a column."
         )
 
 
 Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
 """Columns by name; as a mapping, the name that each column or group of columns gets."""
 
-STANDARD = ("item", "rater", "text")
-
-ROLES: Mapping[str, Sequence[str]] = data_file("role_columns")
+_STANDARD = ("item", "rater", "text")
+_ROLES: Mapping[str, Sequence[str]] = data_file("role_columns")
 """Obvious names of columns of items, raters and texts; ``label`` has short answers about a text."""
-_GIVEN = "text"
-"""A column of this name has the answers, or the text of the item beside a column of labels."""
-_MANY = 12
+_SOURCE = "text"
+"""A column of this name has the answers; next to a column of labels it has the text of the item."""
+_MAX_LISTED = 12
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the user says about the columns.
+    """Columns as the user names them.
 
     Attributes
     ----------
@@ -79,15 +78,15 @@ class Layout:
     rater : str or None
         Column of the raters.
     text : sequence of str, or mapping
-        Columns of the texts: each is a field of its own, and ``a+b`` takes the texts of two columns as one answer.
+        Columns of the texts: each is a field, and ``a+b`` takes the texts of two columns as one answer.
     raters : sequence of str, or mapping
         A column for each rater.
     items : sequence of str, or mapping
         A column for each item, as surveys have it; the rows are raters.
     empty : {"missing", "none"} or None
-        What an empty cell means: not asked, or nothing found. None takes what is usual for the format.
+        Meaning of an empty cell: not asked, or nothing found. None takes what is usual for the format.
     repeats : {"set", "first", "last", "refuse"} or None
-        What several rows of one rater on one item are.
+        Meaning of several rows of one rater on one item.
     """
 
     item: str | None = None
@@ -108,7 +107,8 @@ class Layout:
                 object.__setattr__(self, name, (getattr(self, name),))
         if self.raters and (self.rater or self.items or self.text):
             raise InputError(
-                f"With {option('raters')}, each rater has a column: name {option('item')} with it, and no other columns."
+                f"With {option('raters')}, each rater has a column: name {option('item')} with it, and no other "
+                "columns."
             )
         if self.items and (self.item or self.text):
             raise InputError(
@@ -116,13 +116,13 @@ class Layout:
             )
 
     @property
-    def says_columns(self) -> bool:
+    def names_columns(self) -> bool:
         """Whether the user names any column."""
         return bool(self.item or self.rater or self.text or self.raters or self.items)
 
 
 @dataclass(frozen=True)
-class Places:
+class Columns:
     """Column numbers of a table.
 
     Attributes
@@ -133,55 +133,50 @@ class Places:
         Columns that name the item and the rater.
     groups : mapping of str to tuple of int
         Columns of each field (long), rater (wide) or item (survey).
-    standard : bool
-        The long table ``item,rater,text`` of the documentation: its empty texts are answers, and several rows are a
-        set.
-    guessed : bool
-        The user named no columns.
+    is_standard : bool
+        Whether this is the table ``item,rater,text`` of the documentation: its empty texts are answers, and several
+        rows are a set.
+    is_guessed : bool
+        Whether the columns were recognized by their names.
     """
 
     kind: str
     item: tuple[int, ...]
     rater: tuple[int, ...]
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    standard: bool = False
-    guessed: bool = False
+    is_standard: bool = False
+    is_guessed: bool = False
 
     @property
-    def taken(self) -> frozenset[int]:
+    def used(self) -> frozenset[int]:
         """Every column that is read."""
-        return frozenset(i for at in (self.item, self.rater, *self.groups.values()) for i in at)
+        return frozenset(i for indices in (self.item, self.rater, *self.groups.values()) for i in indices)
 
 
-def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
-    """Where the columns of a layout are; None if the user names none and their names leave a doubt.
+def find_columns(columns: Sequence[str], layout: Layout, name: str) -> Columns | None:
+    """Return the columns of a layout, or None if the user names none and their names are not obvious.
 
     Parameters
     ----------
     columns : sequence of str
         Names in the header.
     name : str
-        Of the input, for messages.
+        Name of the input, for messages.
 
     Raises
     ------
     InputError
-        If a column is not there, or is repeated.
+        If a column does not exist, or is repeated.
     """
-    if not layout.says_columns:
-        return places_by_names(columns)
+    if not layout.names_columns:
+        return columns_by_names(columns)
+    header = _Header(columns, name)
     if layout.raters:
-        item = _joined(columns, layout.item or "item", "item", name)
-        return Places("wide", item, (), _groups(columns, layout.raters, "raters", name))
+        return Columns("wide", header.find(layout.item or "item"), (), header.groups(layout.raters, "raters"))
     if layout.items:
-        rater = _joined(columns, layout.rater or "rater", "rater", name)
-        return Places("survey", (), rater, _groups(columns, layout.items, "items", name))
-    item, rater = (
-        _joined(columns, column or option, option, name)
-        for option, column in (("item", layout.item), ("rater", layout.rater))
-    )
-    groups = _groups(columns, layout.text or ("text",), "text", name)
-    return Places("long", item, rater, groups)
+        return Columns("survey", (), header.find(layout.rater or "rater"), header.groups(layout.items, "items"))
+    item, rater = header.find(layout.item or "item"), header.find(layout.rater or "rater")
+    return Columns("long", item, rater, header.groups(layout.text or ("text",), "text"))
 
 
 def is_role(role: str, name: str) -> bool:
@@ -191,110 +186,116 @@ def is_role(role: str, name: str) -> bool:
     ----------
     role : {"item", "rater", "text"}
     """
-    return _plain(name) in ROLES[role]
+    return _folded(name) in _ROLES[role]
 
 
-def places_by_names(columns: Sequence[str]) -> Places | None:
-    """The columns of a table whose names leave no doubt: a long table.
+def columns_by_names(columns: Sequence[str]) -> Columns | None:
+    """Return the columns of a long table with obvious names, or None.
 
     Examples
     --------
-    >>> places_by_names(["task_id", "annotator", "answer", "seconds"]).item
+    >>> columns_by_names(["task_id", "annotator", "answer", "seconds"]).item
     (0,)
-    >>> places_by_names(["id", "text", "annotator", "answer"]) is None
+    >>> columns_by_names(["id", "text", "annotator", "answer"]) is None
     True
-    >>> places_by_names(["id", "text", "annotator", "label"]) is None
+    >>> columns_by_names(["id", "text", "annotator", "label"]) is None
     True
     """
-    names = [_plain(column) for column in columns]
-    if all(names.count(name) == 1 for name in STANDARD):
-        item, rater, answer = ((names.index(name),) for name in STANDARD)
-        return Places("long", item, rater, {columns[answer[0]]: answer}, standard=True)
-    named = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in ROLES.items()}
-    if any(len(named[role]) != 1 for role in STANDARD):
+    names = [_folded(column) for column in columns]
+    if all(names.count(name) == 1 for name in _STANDARD):
+        item, rater, answer = ((names.index(name),) for name in _STANDARD)
+        return Columns("long", item, rater, {columns[answer[0]]: answer}, is_standard=True)
+    named = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in _ROLES.items()}
+    if any(len(named[role]) != 1 for role in _STANDARD):
         return None
     text = named["text"]
-    if names[text[0]] == _GIVEN and named["label"]:
+    if names[text[0]] == _SOURCE and named["label"]:
         return None
-    return Places("long", named["item"], named["rater"], {columns[text[0]]: text}, guessed=True)
+    return Columns("long", named["item"], named["rater"], {columns[text[0]]: text}, is_guessed=True)
 
 
 def listed(columns: Sequence[str]) -> str:
-    """Column names as a part of a sentence."""
-    names = [shown(name) or "(no name)" for name in columns[:_MANY]]
-    rest = len(columns) - len(names)
-    return ", ".join(names) + (f" and {rest} more" if rest else "")
+    """Return column names as a part of a sentence."""
+    names = [shown(name) or "(no name)" for name in columns[:_MAX_LISTED]]
+    n_more = len(columns) - len(names)
+    return ", ".join(names) + (f" and {n_more} more" if n_more else "")
 
 
-def shown(name: str, longest: int = 40) -> str:
-    """A name as one short printable piece of a message.
-
-    Parameters
-    ----------
-    longest : int
-        Characters.
-    """
-    plain = "".join(mark if mark.isprintable() else " " for mark in name)
-    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
+def shown(name: str, max_length: int = 40) -> str:
+    """Return a name as one short printable piece of a message."""
+    printable = "".join(character if character.isprintable() else " " for character in name)
+    return printable if len(printable) <= max_length else printable[: max_length - 1] + "…"
 
 
-def _plain(name: str) -> str:
+def _folded(name: str) -> str:
     return normalize(name, casefold=True)
 
 
-def _one(columns: Sequence[str], wanted: str, option: str, name: str) -> int:
-    """Number of the column of that name; upper and lower case count only where they have to."""
-    for known, asked in ((list(columns), wanted), ([_plain(column) for column in columns], _plain(wanted))):
-        if known.count(asked) == 1:
-            return known.index(asked)
-        if asked in known:
-            raise InputError(f"{name} has several columns {wanted!r}.")
-    own = [column for column in columns if not column.startswith("\0")]  # a file of one rater has no column of raters
-    raise InputError(
-        f"{name} has no column {wanted!r}; it has {listed(own)}. Name the columns with item, rater and text, or with "
-        "item and raters."
-    )
+class _Header:
+    """The names of the columns of a table, as options name them."""
 
+    def __init__(self, columns: Sequence[str], name: str) -> None:
+        self._columns, self._name = columns, name
+        self._exact: dict[str, list[int]] = {}
+        self._folded: dict[str, list[int]] = {}
+        for index, column in enumerate(columns):
+            self._exact.setdefault(column, []).append(index)
+            self._folded.setdefault(_folded(column), []).append(index)
 
-def _is_column(columns: Sequence[str], wanted: str) -> bool:
-    return wanted in columns or _plain(wanted) in [_plain(column) for column in columns]
+    def groups(self, wanted: Groups, option_name: str) -> dict[str, tuple[int, ...]]:
+        """Return the columns that an option names, each or each group with its label."""
+        named = list(self._named(wanted))
+        used = [i for _, indices in named for i in indices]
+        if len(set(used)) < len(used):
+            raise InputError(f"{option_name} names a column twice.")
+        groups: dict[str, tuple[int, ...]] = {}
+        for label, indices in named:
+            if groups.setdefault(label, indices) is not indices:
+                raise InputError(
+                    f"{self._name}: {option_name} names two columns {label!r}. Give each a heading of its own."
+                )
+        return groups
 
+    def find(self, wanted: str) -> tuple[int, ...]:
+        """Return the column of a name, or the columns of names that are joined with a plus sign."""
+        parts = [wanted] if self._has(wanted) or "+" not in wanted else wanted.split("+")
+        return tuple(self._index(part.strip()) for part in parts)
 
-def _joined(columns: Sequence[str], wanted: str, option: str, name: str) -> tuple[int, ...]:
-    parts = [wanted] if _is_column(columns, wanted) or "+" not in wanted else wanted.split("+")
-    return tuple(_one(columns, part.strip(), option, name) for part in parts)
+    def _has(self, wanted: str) -> bool:
+        return wanted in self._exact or _folded(wanted) in self._folded
 
+    def _index(self, wanted: str) -> int:
+        """Return the number of a column; case counts only if the name is not unique without it."""
+        for indices in (self._exact.get(wanted, ()), self._folded.get(_folded(wanted), ())):
+            if len(indices) == 1:
+                return indices[0]
+            if indices:
+                raise InputError(f"{self._name} has several columns {wanted!r}.")
+        named = [column for column in self._columns if not column.startswith("\0")]
+        raise InputError(
+            f"{self._name} has no column {wanted!r}; it has {listed(named)}. Name the columns with item, rater and text, "
+            "or with item and raters."
+        )
 
-def _groups(columns: Sequence[str], wanted: Groups, option: str, name: str) -> dict[str, tuple[int, ...]]:
-    named = _named(columns, wanted, option, name)
-    taken = [i for _, at in named for i in at]
-    if len(set(taken)) < len(taken):
-        raise InputError(f"{option} names a column twice.")
-    groups: dict[str, tuple[int, ...]] = {}
-    for label, at in named:
-        if groups.setdefault(label, at) is not at:
-            raise InputError(f"{name}: {option} names two columns {label!r}. Give each a heading of its own.")
-    return groups
+    def _named(self, wanted: Groups) -> Iterator[tuple[str, tuple[int, ...]]]:
+        if isinstance(wanted, Mapping):
+            for label, names in wanted.items():
+                yield label, tuple(self._index(name) for name in ([names] if isinstance(names, str) else names))
+            return
+        for spec in map(str, wanted):
+            parts = [spec] if self._has(spec) else [part.strip() for part in spec.split(",") if part.strip()]
+            for part in parts:
+                label, _, column = part.partition("=")
+                if "*" in part and not self._has(part):
+                    yield from self._matching(part)
+                elif column and not self._has(part):
+                    yield label.strip(), self.find(column.strip())
+                else:
+                    yield part, self.find(part)
 
-
-def _named(columns: Sequence[str], wanted: Groups, option: str, name: str) -> list[tuple[str, tuple[int, ...]]]:
-    if isinstance(wanted, Mapping):
-        return [
-            (label, tuple(_one(columns, part, option, name) for part in ([one] if isinstance(one, str) else one)))
-            for label, one in wanted.items()
-        ]
-    named: list[tuple[str, tuple[int, ...]]] = []
-    for spec in map(str, wanted):
-        parts = [spec] if _is_column(columns, spec) else [part.strip() for part in spec.split(",") if part.strip()]
-        for part in parts:
-            label, _, rest = part.partition("=")
-            if "*" in part and not _is_column(columns, part):
-                matched = [i for i, column in enumerate(columns) if fnmatchcase(_plain(column), _plain(part))]
-                if not matched:
-                    raise InputError(f"{name} has no column like {part!r}; it has {listed(columns)}.")
-                named += [(columns[i], (i,)) for i in matched]
-            elif rest and not _is_column(columns, part):
-                named.append((label.strip(), _joined(columns, rest.strip(), option, name)))
-            else:
-                named.append((part, _joined(columns, part, option, name)))
-    return named
+    def _matching(self, pattern: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield the columns whose names match a pattern such as ``nurse_*``."""
+        matching = [i for i, column in enumerate(self._columns) if fnmatchcase(_folded(column), _folded(pattern))]
+        if not matching:
+            raise InputError(f"{self._name} has no column like {pattern!r}; it has {listed(self._columns)}.")
+        yield from ((self._columns[i], (i,)) for i in matching)

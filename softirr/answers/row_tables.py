@@ -9,19 +9,20 @@ from typing import Any
 
 from softirr.answers.item_fields import ItemFields
 from softirr.answers.kinds import AUTO
-from softirr.answers.layout import Layout, Places, UnknownColumns, listed, places, places_by_names
+from softirr.answers.layout import Columns, Layout, UnknownColumns, columns_by_names, find_columns, listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.request import NoValue, Request
-from softirr.answers.rows import AboveFooter, Rows, is_number, pooled, row_name
+from softirr.answers.rows import AboveFooter, Row, Rows
+from softirr.answers.values import is_number
 from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import normalize
 
 __all__ = ["per_rater_input", "rows_input"]
 
-_LEAST = 3
-"""Columns of a long table without any other column."""
-_SHOWN = 10
+_N_STANDARD = 3
+"""Number of columns of a long table without any other column."""
+_SEARCHED = 10
 _RATER, _ITEM = "\0rater", "row"
 """Names of the columns that a table of a single rater, or a table without a header, does not have."""
 
@@ -43,7 +44,7 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
     if request.options.header == "none":
         table, layout = _with_row_numbers(table, layout)
     table = replace(table, has_values=request.options.kind not in (None, AUTO))
-    columns = places(table.columns, layout, table.name)
+    columns = find_columns(table.columns, layout, table.name)
     if columns is None:
         raise UnknownColumns(table.name, table.columns)
     if columns.kind == "survey" and request.fields.names:
@@ -52,22 +53,22 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
     rows = replace(table, rows=above, blank="" if layout.empty else table.blank)
     fields = _new_fields(table, columns, layout)
     read = _read_long if columns.kind == "long" else _read_grid
-    short = [*read(rows, columns, fields, request.fields)]
-    if not short:
+    are_short = [*read(rows, columns, fields, request.fields)]
+    if not are_short:
         raise InputError(f"{table.name} has a header but no answers.")
-    request.fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.taken))
+    request.fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
     for field in fields.values():
-        field.notes = [*table.notes, *_footer(above.left_out), *_name_notes(table, columns), *field.notes]
-        if n := sum(short):
+        field.notes = [*table.notes, *_footer_note(above.left_out), *_name_notes(table, columns), *field.notes]
+        if n := sum(are_short):
             field.notes.append(
                 f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
             )
-    return RawInput(table.name, table.format, fields, len(short), table.place, request.fields.by_item())
+    return RawInput(table.name, table.format, fields, len(are_short), table.place, request.fields.by_item())
 
 
 def _with_row_numbers(table: Rows, layout: Layout) -> tuple[Rows, Layout]:
     """Return a table without a header whose rows are the items, if the user names no column of items."""
-    first, table = table.peek(_SHOWN)
+    first, table = table.peek(_SEARCHED)
     is_numeric = all(cell in (None, "") or is_number(cell) for _, cells in first for cell in cells)
     if layout.item or layout.items or layout.rater or layout.text or not (layout.raters or is_numeric):
         return table, layout
@@ -112,33 +113,32 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
         with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)
         n_rows += sum(1 for _ in _read_long(with_rater, columns, table_fields, request.fields, is_of_one_rater=True))
     request.fields.require(request.name, (name for table in tables.values() for name in table.columns))
-    has_more = any(len(table.columns) > _LEAST - 1 for table in tables.values())
+    has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
     for name, field in fields.items():
         field.notes = [*notes, *field.notes]
-        field.may_be_source = name if has_more and not layout.says_columns else ""
+        field.may_be_source = name if has_more and not layout.names_columns else ""
     return RawInput(request.name, format, fields, n_rows, request.line, request.fields.by_item())
 
 
-def _new_fields(table: Rows, columns: Places, layout: Layout) -> dict[str, RawField]:
-    standard = columns.standard and table.blank != "missing"
+def _new_fields(table: Rows, columns: Columns, layout: Layout) -> dict[str, RawField]:
+    is_standard = columns.is_standard and table.blank != "missing"
     is_long = columns.kind == "long"
-    names = columns.groups if is_long else ("",)
-    unnamed = is_long and not layout.says_columns and len(table.columns) > _LEAST
+    is_uncertain = is_long and not layout.names_columns and len(table.columns) > _N_STANDARD
     return {
         name: RawField(
             name,
-            blank="none" if standard else "missing",
+            blank="none" if is_standard else "missing",
             repeats="set" if is_long else "refuse",
             from_cells=True,
-            notes_repeats=is_long and (table.is_joined or not columns.standard),
-            may_be_source=next(iter(columns.groups)) if unnamed else "",
+            notes_repeats=is_long and (table.is_joined or not columns.is_standard),
+            may_be_source=next(iter(columns.groups)) if is_uncertain else "",
             columns=_column_roles(table, columns, name),
         )
-        for name in names
+        for name in (columns.groups if is_long else ("",))
     }
 
 
-def _footer(left_out: Sequence[str]) -> Iterator[str]:
+def _footer_note(left_out: Sequence[str]) -> Iterator[str]:
     if left_out:
         yield (
             f"{plural(len(left_out), 'row')} below the table {'was' if len(left_out) == 1 else 'were'} left out: "
@@ -148,75 +148,74 @@ def _footer(left_out: Sequence[str]) -> Iterator[str]:
 
 def _read_long(
     table: Rows,
-    columns: Places,
+    columns: Columns,
     fields: Mapping[str, RawField],
     item_fields: ItemFields,
     *,
     is_of_one_rater: bool = False,
-) -> Iterator[int]:
-    """Add the answers of a table with a row for each of them; yields 0 for each row."""
-    last = max(*columns.item, *columns.rater, *(i for indices in columns.groups.values() for i in indices))
-    cells_of = [(fields[name], indices) for name, indices in columns.groups.items()]
-    null_is_missing = columns.standard and table.blank == "null missing"
-    quotes = _Swallowed(table, columns) if table.delimiter and not is_of_one_rater else None
-    for number, cells in table.rows:
-        if len(cells) <= last:
-            ends = f"the row ends before the column {table.columns[last]!r}"
-            raise InputError(f"{table.place(number)}: {'expected item, rater and text' if columns.standard else ends}.")
-        item = row_name(cells, columns.item, table, number, "item", columns.standard)
-        rater = row_name(cells, columns.rater, table, number, "rater", columns.standard)
-        if item_fields.names:
-            item_fields.add(table.place(number), item, dict(zip(table.columns, cells, strict=False)))
-        for field, indices in cells_of:
+) -> Iterator[bool]:
+    """Add the answers of a table with a row for each of them; yields False for each row."""
+    last = max(columns.used)
+    message = "expected item, rater and text" if columns.is_standard else ""
+    null_is_missing = columns.is_standard and table.blank == "null missing"
+    quotes = _OpenQuotes(table, columns) if table.delimiter and not is_of_one_rater else None
+    for row in table:
+        row.require(last, message)
+        item = row.name(columns.item, "item", is_standard=columns.is_standard)
+        rater = row.name(columns.rater, "rater", is_standard=columns.is_standard)
+        _add_item_fields(item_fields, row, item)
+        for name, indices in columns.groups.items():
+            cell = row.cells[indices[0]]
             if quotes is not None:
-                quotes.see(number, rater, cells[indices[0]])
-            if null_is_missing and cells[indices[0]] is None:
-                field.add_item(item)
+                quotes.note(row.number, rater, cell)
+            if null_is_missing and cell is None:
+                fields[name].add_item(item)
             else:
-                _add(field, (item, rater), cells, indices, (table, number))
-        yield 0
+                _add(fields[name], (item, rater), row, indices)
+        yield False
     if quotes is not None:
         quotes.check()
 
 
-def _read_grid(table: Rows, columns: Places, fields: Mapping[str, RawField], item_fields: ItemFields) -> Iterator[int]:
-    """Add the answers of a table with a column for each rater or item; yields 1 for each row that is too short."""
-    survey = columns.kind == "survey"
-    id_columns, role = (columns.rater, "rater") if survey else (columns.item, "item")
-    for number, cells in table.rows:
-        where = table.place(number)
-        if len(cells) <= max(id_columns):
-            raise InputError(f"{where}: the row ends before the column {table.columns[max(id_columns)]!r}.")
-        name = row_name(cells, id_columns, table, number, role)
-        if item_fields.names:
-            item_fields.add(where, name, dict(zip(table.columns, cells, strict=False)))
+def _read_grid(
+    table: Rows, columns: Columns, fields: Mapping[str, RawField], item_fields: ItemFields
+) -> Iterator[bool]:
+    """Add the answers of a table with a column for each rater or item; yields whether a row is too short."""
+    is_survey = columns.kind == "survey"
+    id_columns, role = (columns.rater, "rater") if is_survey else (columns.item, "item")
+    for row in table:
+        row.require(max(id_columns))
+        name = row.name(id_columns, role)
+        _add_item_fields(item_fields, row, name)
         for label, indices in columns.groups.items():
-            _add(fields[""], (label, name) if survey else (name, label), cells, indices, (table, number))
-        yield int(len(cells) < len(table.columns))
+            _add(fields[""], (label, name) if is_survey else (name, label), row, indices)
+        yield len(row.cells) < len(table.columns)
 
 
-def _add(
-    field: RawField, key: tuple[str, str], cells: Sequence[Any], indices: tuple[int, ...], row: tuple[Rows, int]
-) -> None:
-    table, number = row
-    texts = pooled(cells, indices, table, number)
+def _add_item_fields(item_fields: ItemFields, row: Row, item: str) -> None:
+    if item_fields.names:
+        item_fields.add(row.place, item, dict(zip(row.table.columns, row.cells, strict=False)))
+
+
+def _add(field: RawField, key: tuple[str, str], row: Row, columns: Sequence[int]) -> None:
+    texts = row.texts(columns)
     if isinstance(texts, NoValue):
         field.no_values.append(f"{texts.place} ({texts.reason})")
-        field.add(*key, None, number, texts.reason)
+        field.add(*key, None, row.number, texts.reason)
     else:
-        field.add(*key, (texts,) if isinstance(texts, str) else texts, number)
+        field.add(*key, texts, row.number)
 
 
-class _Swallowed:
+class _OpenQuotes:
     """Finds an answer over several lines that contains whole rows: a quote was opened and closed rows later."""
 
-    def __init__(self, table: Rows, columns: Places) -> None:
+    def __init__(self, table: Rows, columns: Columns) -> None:
         self._table, self._item, self._rater = table, columns.item[0], columns.rater[0]
         self._long: list[tuple[int, str]] = []
         self._raters: set[str] = set()
 
-    def see(self, number: int, rater: str, value: Any) -> None:
-        """Note a row."""
+    def note(self, number: int, rater: str, value: Any) -> None:
+        """Remember the rater of a row, and an answer over several lines."""
         self._raters.add(rater)
         if isinstance(value, str) and ("\n" in value or "\r" in value):
             self._long.append((number, value))
@@ -234,19 +233,19 @@ class _Swallowed:
                     )
 
 
-def _column_roles(table: Rows, columns: Places, field: str) -> tuple[tuple[str, str], ...]:
+def _column_roles(table: Rows, columns: Columns, field: str) -> tuple[tuple[str, str], ...]:
     """Return role and name of each column that is read."""
-    read = [("item", i) for i in columns.item] + [("rater", i) for i in columns.rater]
+    roles = [("item", i) for i in columns.item] + [("rater", i) for i in columns.rater]
     if columns.kind == "long":
-        read += [("text", i) for i in columns.groups[field]]
+        roles += [("text", i) for i in columns.groups[field]]
     else:
-        read += [(label, i) for label, indices in columns.groups.items() for i in indices]
-    return tuple((role, table.columns[i]) for role, i in read)
+        roles += [(label, i) for label, indices in columns.groups.items() for i in indices]
+    return tuple((role, table.columns[i]) for role, i in roles)
 
 
-def _name_notes(table: Rows, columns: Places) -> Iterator[str]:
-    """Yield what to know about the columns: how they were recognized, and ids that are both texts and numbers."""
-    if columns.guessed:
+def _name_notes(table: Rows, columns: Columns) -> Iterator[str]:
+    """Yield notes on columns that were recognized by name, and on ids that are both texts and numbers."""
+    if columns.is_guessed:
         text = next(iter(columns.groups.values()))
         roles = (("item", columns.item), ("rater", columns.rater), ("text", text))
         read_as = ", ".join(f"{role} = {table.columns[indices[0]]}" for role, indices in roles)
@@ -262,29 +261,29 @@ def _name_notes(table: Rows, columns: Places) -> Iterator[str]:
             )
 
 
-def _columns_of_rater(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
+def _columns_of_rater(table: Rows, layout: Layout, first: tuple[str, ...]) -> Columns:
     """Return the columns of a table of one rater; tables of two columns have the columns of the first table."""
     folded = {name.casefold() for name in table.columns}
-    if layout.says_columns or {"item", "text"} <= folded:
-        return _placed(table, replace(layout, rater=_RATER))
-    columns = places_by_names(("rater", *table.columns))
+    if layout.names_columns or {"item", "text"} <= folded:
+        return _with_rater(table, replace(layout, rater=_RATER))
+    columns = columns_by_names(("rater", *table.columns))
     if columns is None and len(table.columns) == 2:
         item, text = first if len(first) == 2 else table.columns
         if {item.casefold(), text.casefold()} == folded:
-            return _placed(table, Layout(item, _RATER, (text,)))
+            return _with_rater(table, Layout(item, _RATER, (text,)))
         raise InputError(
             f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each "
             "column one way."
         )
     if columns is None:
         raise InputError(
-            f"{table.name} has the columns {listed(table.columns)}: name them with {option('item')} and {option('text')}. If it "
-            "has all raters, join the tables into one."
+            f"{table.name} has the columns {listed(table.columns)}: name them with {option('item')} and "
+            f"{option('text')}. If it has all raters, join the tables into one."
         )
     return columns
 
 
-def _placed(table: Rows, layout: Layout) -> Places:
-    columns = places((_RATER, *table.columns), layout, table.name)
+def _with_rater(table: Rows, layout: Layout) -> Columns:
+    columns = find_columns((_RATER, *table.columns), layout, table.name)
     assert columns is not None
     return columns

@@ -10,8 +10,8 @@ from softirr.answers.answer_lists import lists_table
 from softirr.answers.files import read
 from softirr.answers.frames import is_frame
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.rows import texts_of_cell
 from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.values import texts_of_cell
 from softirr.errors import InputError
 
 __all__ = ["is_table", "table_from"]
@@ -135,7 +135,7 @@ def _changed(options: ReadOptions) -> list[str]:
 
 def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationTable:
     names = {str(name).casefold() for name in answers}
-    named_columns = options.layout.says_columns
+    named_columns = options.layout.names_columns
     if named_columns or names >= _COLUMNS:
         return read(_Columns({str(name): list(values) for name, values in answers.items()}), options)
     if all(isinstance(values, Mapping) for values in answers.values()):

@@ -8,7 +8,7 @@ from typing import Any
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Records, Request, tool_input
-from softirr.answers.rows import identifier
+from softirr.answers.values import identifier
 from softirr.errors import InputError
 
 __all__ = ["FORMATS"]

@@ -42,7 +42,7 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
         first, rest = below_title(_rows(source, mark))
         number, header = first[0]
         columns = tuple(cell.strip() for cell in header if cell is not None)
-        if not request.options.layout.says_columns:
+        if not request.options.layout.names_columns:
             refuse_numbers_as_header(source.name, columns, first[1:])
         _check_header(source.name, number, columns)
     else:

@@ -10,13 +10,14 @@ from itertools import chain, islice, repeat
 from typing import IO, Any
 
 from softirr.answers.archives import names_inside
-from softirr.answers.books import Book, Cell, book_content, table_below_title, text_of_value
+from softirr.answers.books import Book, Cell, book_content, table_below_title
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawInput
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import NoValue, Request
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source, needed, refused
+from softirr.answers.values import value_text
 from softirr.errors import InputError
 
 __all__ = ["FORMATS", "NO_RESULT"]
@@ -153,7 +154,7 @@ def _text(value: Any, number: int, column: int) -> Cell:
         if value in _ERRORS:
             return _no_value(number, column, f"error {value}")
         return None if value is None or not value.strip() else value
-    return text_of_value(value)
+    return value_text(value) or str(value)
 
 
 def _no_value(number: int, column: int, reason: str) -> NoValue:

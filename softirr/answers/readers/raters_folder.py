@@ -7,7 +7,7 @@ from pathlib import Path
 
 from softirr.answers.archives import TABLES, Folder
 from softirr.answers.json_values import json_rows
-from softirr.answers.layout import listed, places_by_names
+from softirr.answers.layout import columns_by_names, listed
 from softirr.answers.raw import RawInput
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Request
@@ -64,10 +64,10 @@ def _of_subfolders(folder: Folder) -> dict[str, Path]:
 
 def _other_tables(tables: Mapping[str, Rows], request: Request) -> list[str]:
     """Tables such as a list of codes: without known columns and any column of the others, which have them."""
-    if request.options.layout.says_columns:
+    if request.options.layout.names_columns:
         return []
     plain = {name: {column.casefold() for column in table.columns} for name, table in tables.items()}
-    known = [name for name, table in tables.items() if places_by_names((*table.columns, "rater")) is not None]
+    known = [name for name, table in tables.items() if columns_by_names((*table.columns, "rater")) is not None]
     columns = {column for name in known for column in plain[name]}
     return [name for name in tables if name not in known and not plain[name] & columns] if len(known) > 1 else []
 
