@@ -86,28 +86,32 @@ def lists_table(
     """
     marks = MissingMarks.of(missing)
     answers = {name: answer_list(name, values) for name, values in lists.items()}
-    (first, *others) = lists
-    for other in others:
-        if len(answers[other]) != len(answers[first]):
+    (first, *later_raters) = lists
+    for rater in later_raters:
+        if len(answers[rater]) != len(answers[first]):
             raise InputError(
-                f"{first} has {plural(len(answers[first]), 'answer')} and {other} has {len(answers[other])}: each item "
+                f"{first} has {plural(len(answers[first]), 'answer')} and {rater} has {len(answers[rater])}: each item "
                 "needs one of each, None where it is missing."
             )
-        if not _same_labels(lists[first], lists[other]):
+        if not _same_labels(lists[first], lists[rater]):
             raise InputError(
-                f"{first} and {other} are columns whose rows have different labels: take both from one data frame, "
-                f"or give {first}.to_list() and {other}.to_list() to compare them row by row."
+                f"{first} and {rater} are columns whose rows have different labels: take both from one data frame, "
+                f"or give {first}.to_list() and {rater}.to_list() to compare them row by row."
             )
     raw = RawField(items=dict.fromkeys(map(str, range(len(answers[first])))))
-    for name, own in answers.items():
-        for number, texts in enumerate(own):
+    for name, texts_of_rater in answers.items():
+        for number, texts in enumerate(texts_of_rater):
             if texts is not None:
                 raw.add(str(number), name, texts)
     return prepare(raw, Preparation(marks, casefold))
 
 
-def _same_labels(one: Any, other: Any) -> bool:
+def _same_labels(first_column: Any, second_column: Any) -> bool:
     """Whether two columns of pandas have the same index; lists have none."""
-    ours: Any = getattr(one, "index", None)
-    theirs: Any = getattr(other, "index", None)
-    return bool(ours.equals(theirs)) if hasattr(ours, "equals") and hasattr(theirs, "equals") else True
+    first_index: Any = getattr(first_column, "index", None)
+    second_index: Any = getattr(second_column, "index", None)
+    return (
+        bool(first_index.equals(second_index))
+        if hasattr(first_index, "equals") and hasattr(second_index, "equals")
+        else True
+    )

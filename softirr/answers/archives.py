@@ -103,8 +103,8 @@ def _files(folder: Path, name: str) -> list[Path]:
     files: list[Path] = []
     n_folders = 0
     for parent, folders, names in os.walk(folder):
-        folders[:] = [one for one in folders if not _hidden(one)]
-        files += [Path(parent, one) for one in names if not _hidden(one)]
+        folders[:] = [name for name in folders if not _hidden(name)]
+        files += [Path(parent, name) for name in names if not _hidden(name)]
         n_folders += len(folders)
         if max(len(files), n_folders) > MOST_FILES:
             raise InputError(
@@ -119,12 +119,12 @@ def _hidden(name: str) -> bool:
 
 def folder_sha256(folder: Path) -> str:
     """Hash of the names and contents of a folder's files."""
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in _files(folder, str(folder)):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
-        whole.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
-    return whole.hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return digest.hexdigest()
 
 
 def names_inside(source: Source) -> list[str] | None:

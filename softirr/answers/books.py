@@ -58,43 +58,41 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
     InputError
         If there is no such sheet, or no sheet with a table.
     """
-    wanted = request.options.sheet
-    if wanted not in (None, _EVERY):
-        if wanted not in book.titles:
-            raise InputError(f"{book.name} has no sheet {wanted!r}; it has {', '.join(book.titles)}.")
-        return book.rows(wanted)
+    sheet_name = request.options.sheet
+    if sheet_name not in (None, _EVERY):
+        if sheet_name not in book.titles:
+            raise InputError(f"{book.name} has no sheet {sheet_name!r}; it has {', '.join(book.titles)}.")
+        return book.rows(sheet_name)
     if not book.tables:
         raise InputError(f"{book.name} has no sheet with a table in its first 200 rows.")
     if len(book.tables) == 1:
         (first,) = book.tables
-        others = [repr(title) for title in book.visible if title != first]
-        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(others)}."
-        return _noted(book.rows(first), note if others and wanted is None else "")
+        other_sheets = [repr(title) for title in book.visible if title != first]
+        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(other_sheets)}."
+        return _noted(book.rows(first), note if other_sheets and sheet_name is None else "")
     sheets = {title: replace(book.rows(title), name=f"{book.name}, sheet {title!r}") for title in book.tables}
     layout = request.options.layout
-    first = book.tables[0] if wanted == _EVERY else _chosen(sheets, layout)
+    first = book.tables[0] if sheet_name == _EVERY else _chosen(sheets, layout)
     columns = _plain(sheets[first])
     alike = {title: rows for title, rows in sheets.items() if _is_alike(rows, sheets[first], layout)}
-    others = [title for title in sheets if title not in alike]
-    if wanted == _EVERY:
-        if others:
+    other_sheets = [title for title in sheets if title not in alike]
+    if sheet_name == _EVERY:
+        if other_sheets:
             raise InputError(
-                f"{book.name}: the sheets {listed(others)} have different columns from {first!r}: choose one sheet with {option('sheet')}, "
+                f"{book.name}: the sheets {listed(other_sheets)} have different columns from {first!r}: choose one sheet with {option('sheet')}, "
                 "or delete them."
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)
     if len(alike) > 1 and _is_per_rater(sheets[first].columns, layout):
-        notes = [
-            f"Each sheet has the answers of one rater: {listed(tuple(alike))}. {option('sheet')} chooses one sheet."
-        ]
-        if others:
-            notes.append(f"These sheets have other columns and were not read: {listed(others)}.")
+        notes = [f"Each sheet has the answers of one rater: {listed(tuple(alike))}. {option('sheet')} chooses one sheet."]
+        if other_sheets:
+            notes.append(f"These sheets have other columns and were not read: {listed(other_sheets)}.")
         return per_rater_input(alike, request, book.format, notes)
     if len(alike) > 1:
         note = f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. {option('sheet', '*')} reads all as one table."
     else:
-        rest = [repr(title) for title in book.visible if title != first]
-        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(rest)}."
+        other_sheets = [repr(title) for title in book.visible if title != first]
+        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(other_sheets)}."
     return _noted(sheets[first], note)
 
 
@@ -126,8 +124,7 @@ def _has_columns(columns: Sequence[str], layout: Layout) -> bool:
 def _is_alike(rows: Rows, first: Rows, layout: Layout) -> bool:
     """Whether a sheet has the columns of the first one, or the item and the text that are asked for."""
     if layout.item and layout.text and not layout.rater:
-        wanted = replace(layout, rater=_RATER)
-        return _has_columns((*rows.columns, _RATER), wanted)
+        return _has_columns((*rows.columns, _RATER), replace(layout, rater=_RATER))
     return sorted(_plain(rows)) == sorted(_plain(first))
 
 
@@ -142,8 +139,8 @@ def _plain(rows: Rows) -> list[str]:
 def _joined(sheets: Mapping[str, Rows], columns: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
     """The rows of several sheets, with the columns in the order of the first one."""
     for rows in sheets.values():
-        own = _plain(rows)
-        order = [own.index(name) for name in columns] if len(set(own)) == len(own) else range(len(own))
+        names = _plain(rows)
+        order = [names.index(name) for name in columns] if len(set(names)) == len(names) else range(len(names))
         yield from ((number, [cells[i] for i in order]) for number, cells in rows.rows)
 
 
@@ -174,16 +171,16 @@ def table_below_title(
     InputError
         If there are no rows.
     """
-    first, rest = below_title(rows)
+    first, later_rows = below_title(rows)
     if not first:
         raise InputError(f"{name} is empty.")
     if options.header == "none":
         columns = numbered_columns(len(first[0][1]))
-        padded_rows = ((n, [*row, *[None] * (len(columns) - len(row))]) for n, row in chain(first, rest))
+        padded_rows = ((n, [*row, *[None] * (len(columns) - len(row))]) for n, row in chain(first, later_rows))
         return columns, _filled(padded_rows, merged)
     if not options.layout.names_columns:
         refuse_numbers_as_header(name, first[0][1], first[1:])
-    (number, cells), at = first[0], 0
+    (number, cells), n_header_rows = first[0], 0
     areas = [area for area in merged if area.min_row == number]
     if any(area.max_col > area.min_col for area in areas) and len(first) > 1:
         above, below = list(cells), first[1][1]
@@ -191,15 +188,15 @@ def table_below_title(
             for column in range(area.min_col - 1, min(area.max_col, len(above))):
                 above[column] = cells[area.min_col - 1]
         pairs = list(zip(above, below, strict=True))
-        cells, at = [lower or upper for upper, lower in pairs], 1
+        cells, n_header_rows = [lower or upper for upper, lower in pairs], 1
         if len(set(cells)) < len(cells):
-            cells = [" ".join(part for part in pair if isinstance(part, str)) for pair in pairs]
-    first = first[at:]
+            cells = [" ".join(text for text in pair if isinstance(text, str)) for pair in pairs]
+    first = first[n_header_rows:]
     width = len(cells)
     while width and cells[width - 1] is None and all(row[width - 1] is None for _, row in first):
         width -= 1
     names = tuple(cell.strip() if isinstance(cell, str) else "" for cell in cells[:width])
-    padded = ((n, [*row, *[None] * (width - len(row))]) for n, row in chain(first[1:], rest))
+    padded = ((n, [*row, *[None] * (width - len(row))]) for n, row in chain(first[1:], later_rows))
     return names, _filled(padded, merged)
 
 

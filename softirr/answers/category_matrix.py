@@ -94,8 +94,8 @@ class CategoryMatrix:
 
     def renumbered(self) -> tuple[NDArray[np.int64], int]:
         """The categories in use, numbered from 0 in ascending order, and how many there are."""
-        used, number = np.unique(self.category, return_inverse=True)
-        return number.reshape(-1).astype(np.int64), len(used)
+        categories, number = np.unique(self.category, return_inverse=True)
+        return number.reshape(-1).astype(np.int64), len(categories)
 
 
 def _cells(matrix: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -168,7 +168,7 @@ def _category(value: Any, item: int, rater: int) -> int:
 
 
 def _not_a_category(item: Any, rater: Any, value: Any) -> InputError:
-    shown = value.item() if isinstance(value, np.generic) else value
-    text = repr(shown)
+    shown_value = value.item() if isinstance(value, np.generic) else value
+    text = repr(shown_value)
     short = text if len(text) <= 40 else text[:39] + "…"
     return InputError(f"Row {int(item) + 1}, column {int(rater) + 1} of the matrix is {short}: {_WAY_OUT}.")

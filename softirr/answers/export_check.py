@@ -67,23 +67,23 @@ def check_predictions(task: Mapping[str, Any]) -> None:
     for number, prediction in enumerate(predictions, start=1):
         if not isinstance(prediction, Mapping):
             raise Damage(f"prediction number {number} is not an object (export the predictions with their results)")
-        place = _named("prediction", prediction, number)
+        location = _named("prediction", prediction, number)
         if not isinstance(prediction.get("model_version"), str | None):
-            raise Damage(f"{place}: its model_version is not a text")
-        _check_result(prediction, place)
+            raise Damage(f"{location}: its model_version is not a text")
+        _check_result(prediction, location)
 
 
-def _check_annotation(annotation: Mapping[str, Any], place: str) -> None:
+def _check_annotation(annotation: Mapping[str, Any], location: str) -> None:
     if not isinstance(annotation.get("was_cancelled"), bool | None):
-        raise Damage(f"{place}: was_cancelled is neither true nor false")
+        raise Damage(f"{location}: was_cancelled is neither true nor false")
     if "completed_by" not in annotation:
-        raise Damage(f"{place}: completed_by is missing")
+        raise Damage(f"{location}: completed_by is missing")
     user = annotation["completed_by"]
     if isinstance(user, Mapping):
         user = user.get("id", user.get("email", {}))
     if isinstance(user, bool) or not isinstance(user, int | str | None) or user == "":
-        raise Damage(f"{place}: completed_by names no user")
-    _check_result(annotation, place)
+        raise Damage(f"{location}: completed_by names no user")
+    _check_result(annotation, location)
 
 
 def _check_ages(annotations: list[Mapping[str, Any]]) -> None:
@@ -91,40 +91,40 @@ def _check_ages(annotations: list[Mapping[str, Any]]) -> None:
     for key in ("updated_at", "created_at"):
         dated: dict[str, bool] = {}
         for number, annotation in enumerate(annotations, start=1):
-            place = _named("annotation", annotation, number)
+            location = _named("annotation", annotation, number)
             date = annotation.get(key)
             if date is not None and not (isinstance(date, str) and _DATE.match(date)):
-                raise Damage(f"{place}: {key} is not a date")
+                raise Damage(f"{location}: {key} is not a date")
             user = annotation["completed_by"]
             who = str(user.get("id", user.get("email")) if isinstance(user, Mapping) else user)
             if dated.setdefault(who, annotation.get(key) is not None) != (annotation.get(key) is not None):
-                raise Damage(f"{place}: {key} is missing, so that the newer of two answers by one user is not known")
+                raise Damage(f"{location}: {key} is missing, so that the newer of two answers by one user is not known")
 
 
-def _check_result(source: Mapping[str, Any], place: str) -> None:
+def _check_result(source: Mapping[str, Any], location: str) -> None:
     if "result" not in source:
-        raise Damage(f"{place}: result is missing")
+        raise Damage(f"{location}: result is missing")
     if not isinstance(source["result"], list):
-        raise Damage(f"{place}: its result is not a list")
+        raise Damage(f"{location}: its result is not a list")
     for region in source["result"]:
         if not isinstance(region, Mapping) or not isinstance(region.get("type"), str):
-            raise Damage(f"{place}: an entry of its result has no type")
+            raise Damage(f"{location}: an entry of its result has no type")
         if region["type"] == "textarea":
-            _check_textarea(region, place)
+            _check_textarea(region, location)
 
 
-def _check_textarea(region: Mapping[str, Any], place: str) -> None:
+def _check_textarea(region: Mapping[str, Any], location: str) -> None:
     if not isinstance(region.get("from_name"), str):
-        raise Damage(f"{place}: a textarea result does not name its TextArea (from_name)")
+        raise Damage(f"{location}: a textarea result does not name its TextArea (from_name)")
     origin = region.get("origin")
     if not isinstance(origin, str | None) or origin not in _ORIGINS:
-        raise Damage(f"{place}: a textarea result has an unknown origin")
+        raise Damage(f"{location}: a textarea result has an unknown origin")
     value = region.get("value")
     if not isinstance(value, Mapping) or "text" not in value:
-        raise Damage(f"{place}: a textarea result has no value with a text")
+        raise Damage(f"{location}: a textarea result has no value with a text")
     text = value["text"]
-    if not all(isinstance(part, str) for part in (text if isinstance(text, list) else [text])):
-        raise Damage(f"{place}: the text of a textarea result is neither a text nor a list of texts")
+    if not all(isinstance(text_part, str) for text_part in (text if isinstance(text, list) else [text])):
+        raise Damage(f"{location}: the text of a textarea result is neither a text nor a list of texts")
 
 
 def _named(what: str, entry: Mapping[str, Any], number: int) -> str:

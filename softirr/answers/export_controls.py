@@ -65,7 +65,7 @@ class Export:
     beside: set[str] = field(default_factory=set)
 
 
-def note_results(export: Export, place: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
+def note_results(export: Export, location: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
     """Count the results of each control, and those that are not read."""
     for source in task.sources:
         n_values = Counter[tuple[str, int | None]]()
@@ -74,7 +74,7 @@ def note_results(export: Export, place: str, task: TaskAnswers, data: Mapping[st
             known_type = export.types.setdefault(result.field, result.type)
             if known_type != result.type and "textarea" in (known_type, result.type):
                 types = f"{shown(known_type) or '(none)'} and {shown(result.type) or '(none)'}"
-                raise InputError(f"{place}: results of {shown(result.field)} have the types {types}.")
+                raise InputError(f"{location}: results of {shown(result.field)} have the types {types}.")
             if not result.kind:
                 export.unread[result.type] += 1
                 continue
@@ -143,7 +143,7 @@ def chosen_controls(export: Export) -> list[str]:
             what = f"TextArea named {wanted_name!r}" if is_text else f"control named {wanted_name!r} with answers"
             raise InputError(f"{name} has no {what}; it has {listed(readable) or 'none'}.")
     if request.texts:
-        chosen = list(request.texts)
+        control_names = list(request.texts)
     else:
         usable = main or list(controls)
         texts = [key for key in usable if controls[key].kind == TEXT]
@@ -154,40 +154,40 @@ def chosen_controls(export: Export) -> list[str]:
             )
         if request.options.kind is None and not texts:
             raise _no_texts(export, other_fields)
-        chosen = [*texts, *(other_fields if request.options.kind is not None else ())]
-    if not chosen:
+        control_names = [*texts, *(other_fields if request.options.kind is not None else ())]
+    if not control_names:
         raise _no_texts(export, [])
-    return chosen
+    return control_names
 
 
-def _no_texts(export: Export, others: Sequence[str]) -> InputError:
+def _no_texts(export: Export, not_chosen: Sequence[str]) -> InputError:
     name = export.request.name
-    if others:
+    if not_chosen:
         return InputError(
-            f"{name} has no TextArea answers. softirr score compares its other controls: {listed(others)}."
+            f"{name} has no TextArea answers. softirr score compares its other controls: {listed(not_chosen)}."
         )
     types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in export.unread.most_common())
     read = f": its results are {types}, which softirr does not compare" if types else ""
     return InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea{read}.")
 
 
-def unread_note(export: Export, chosen: Iterable[str]) -> Iterator[str]:
+def unread_note(export: Export, control_names: Iterable[str]) -> Iterator[str]:
     """Yield a sentence that names and counts the results that are not compared."""
     counts = Counter(export.unread)
     is_named = bool(export.request.texts)
-    others = {
+    not_chosen = {
         name: control
         for name, control in export.controls.items()
-        if name not in chosen and (control.is_extra or not is_named)
+        if name not in control_names and (control.is_extra or not is_named)
     }
-    for control in others.values():
+    for control in not_chosen.values():
         counts[control.type] += control.n_results
     if not counts:
         return
     types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
     advice = ""
-    if others:
-        name, control = next(iter(others.items()))
+    if not_chosen:
+        name, control = next(iter(not_chosen.items()))
         choice = option("control" if control.is_extra else "field", name)
         advice = f" {choice} compares {'them' if len(counts) == 1 else 'those of this control'}."
     yield f"Results that are not compared: {types}.{advice}"
@@ -203,10 +203,10 @@ def control_notes(export: Export, name: str, control: Control) -> Iterator[str]:
         )
     if control.kind != TEXT or name not in export.alone:
         return
-    for other, n in sorted(export.alone.items()):
-        if other != name and other not in export.beside and name not in export.beside:
+    for other_name, n in sorted(export.alone.items()):
+        if other_name != name and other_name not in export.beside and name not in export.beside:
             yield (
-                f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other])} and none "
+                f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other_name])} and none "
                 f"under {listed([name])}, and no annotation has both: "
                 f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is "
                 f"the other one’s earlier name, {'it is' if n == 1 else 'they are'} missing: leave "

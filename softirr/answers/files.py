@@ -163,7 +163,7 @@ def _only_exports(raw: RawInput, name: str, request: Request) -> RawInput:
         if options.controls:
             raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
         if options.predictions_as_raters and not any(
-            one.rater.startswith(MODEL) for field in raw.fields.values() for one in field.answers
+            answer.rater.startswith(MODEL) for field in raw.fields.values() for answer in field.answers
         ):
             raise InputError(
                 f"{name} is not a Label Studio export, so it has no predictions, and no name of a rater begins with "
@@ -174,9 +174,9 @@ def _only_exports(raw: RawInput, name: str, request: Request) -> RawInput:
 
 def _content(source: Source, request: Request) -> _Content:
     """Return rows of a table, records of JSON, an object of JSON, or raw answers."""
-    ways = recognized("file", request.options.format, source, general=not source.is_zip)
-    if ways is not None:
-        content: _Content = ways.read(source, request)
+    reader = recognized("file", request.options.format, source, general=not source.is_zip)
+    if reader is not None:
+        content: _Content = reader.read(source, request)
         return content
     with unpacked(source) as folder:
         return _of_folder(folder, request)
@@ -194,9 +194,9 @@ def _of_folder(path: Path, request: Request) -> RawInput:
         return content
 
     folder = Folder.of(path, request.name, opened)
-    ways = recognized("folder", request.options.format, folder)
-    assert ways is not None, "any folder is at least a folder of tables"
-    raw: RawInput = ways.read(folder, request)
+    reader = recognized("folder", request.options.format, folder)
+    assert reader is not None, "any folder is at least a folder of tables"
+    raw: RawInput = reader.read(folder, request)
     return raw
 
 
@@ -207,8 +207,8 @@ def _of_content(content: _Content, source: Source, request: Request) -> RawInput
         return _of_rows(content, request)
     if not isinstance(content, Mapping):
         return _of_records(content, source, request)
-    if (ways := recognized("records", request.options.format, content)) is not None:
-        raw: RawInput = ways.read(iter([(1, content)]), request)
+    if (reader := recognized("records", request.options.format, content)) is not None:
+        raw: RawInput = reader.read(iter([(1, content)]), request)
         return raw
     raise InputError(
         f'{source.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
@@ -222,18 +222,18 @@ def _of_records(records: Records, source: Source, request: Request) -> RawInput:
     first = next(records, None)
     if first is None:
         raise InputError(f"{name} has no tasks.")
-    every = chain([first], records)
-    chosen = request.options.format
-    ways = None if not isinstance(first[1], Mapping) else recognized("records", chosen, first[1])
-    as_table = request.names_columns and chosen in ("auto", "json", "jsonl")
-    if ways is not None and not (as_table and not (ways.takes_item and request.names_item_only)):
-        raw: RawInput = ways.read(every, request)
+    all_records = chain([first], records)
+    format_name = request.options.format
+    reader = None if not isinstance(first[1], Mapping) else recognized("records", format_name, first[1])
+    as_table = request.names_columns and format_name in ("auto", "json", "jsonl")
+    if reader is not None and not (as_table and not (reader.takes_item and request.names_item_only)):
+        raw: RawInput = reader.read(all_records, request)
         return raw
     if not isinstance(first[1], Mapping) or not first[1]:
         raise InputError(
             f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
         )
-    rows = json_rows(name, _only_rows(name, every, request), kind)
+    rows = json_rows(name, _only_rows(name, all_records, request), kind)
     if set(rows.columns) <= {"item", "rater"} and not request.options.layout.names_columns:
         raise InputError(f'{name}, line {first[0]}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
     return _of_rows(rows, request)
@@ -254,8 +254,8 @@ def _of_rows(rows: Rows, request: Request) -> RawInput:
     """Return the answers in rows, which a tool may have written."""
     first, rows = rows.peek(_PEEKED)
     start = [dict(zip(rows.columns, cells, strict=False)) for _, cells in first]
-    if (ways := recognized("table", request.options.format, rows.columns, start, request)) is not None:
-        content: Rows | RawInput = ways.read(rows, request)
+    if (reader := recognized("table", request.options.format, rows.columns, start, request)) is not None:
+        content: Rows | RawInput = reader.read(rows, request)
         if not isinstance(content, Rows):
             return content
         rows = content

@@ -122,7 +122,7 @@ def inspected(table: AnnotationTable) -> Inspection:
     sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     answered = np.bincount(table.rater, minlength=len(table.raters)).tolist()
     per_item = np.bincount(table.item, minlength=len(table.items))
-    given = sizes[table.answer] if len(sizes) else np.zeros(0, dtype=np.int64)
+    answer_sizes = sizes[table.answer] if len(sizes) else np.zeros(0, dtype=np.int64)
     reading = table.reading
     first = zip(table.item.tolist()[:_SHOWN], table.rater.tolist(), table.answer.tolist(), strict=False)
     return Inspection(
@@ -133,9 +133,9 @@ def inspected(table: AnnotationTable) -> Inspection:
         n_answers=len(table.item),
         n_compared=int((per_item > 1).sum()),
         raters=tuple(zip(table.raters, answered, strict=True)),
-        texts_per_answer=dict(sorted(Counter(given.tolist()).items())),
+        texts_per_answer=dict(sorted(Counter(answer_sizes.tolist()).items())),
         n_missing=len(table.items) * len(table.raters) - len(table.item),
-        n_empty=int((given == 0).sum()),
+        n_empty=int((answer_sizes == 0).sum()),
         n_blank=reading.n_blank if reading else 0,
         blank_is=reading.empty if reading else "none",
         n_repeated=reading.n_repeated if reading else 0,
@@ -143,7 +143,7 @@ def inspected(table: AnnotationTable) -> Inspection:
         n_duplicates=_duplicates(table),
         scripts=_scripts(table.texts),
         missing_marks=left_out_marks(table.excluded),
-        excluded=dict(Counter(one.reason for one in table.excluded).most_common()),
+        excluded=dict(Counter(left_out.reason for left_out in table.excluded).most_common()),
         rows=tuple((table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in first),
         warnings=table.warnings,
     )
@@ -151,12 +151,12 @@ def inspected(table: AnnotationTable) -> Inspection:
 
 def _duplicates(table: AnnotationTable) -> int:
     """How many texts an item has from several raters in the same words."""
-    seen: Counter[tuple[int, int]] = Counter(
+    n_raters_of: Counter[tuple[int, int]] = Counter(
         (item, text)
         for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True)
         for text in table.answers[answer]
     )
-    return sum(n > 1 for n in seen.values())
+    return sum(n > 1 for n in n_raters_of.values())
 
 
 def _scripts(texts: Sequence[str]) -> dict[str, float]:

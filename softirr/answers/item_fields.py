@@ -28,7 +28,7 @@ class ItemFields:
         self.names = tuple(names)
         self._of: dict[str, dict[str, str]] = {}
 
-    def add(self, place: str, item: str, values: Mapping[str, Any]) -> None:
+    def add(self, location: str, item: str, values: Mapping[str, Any]) -> None:
         """Keep an item's values; a row that leaves a field empty says nothing about it.
 
         Raises
@@ -36,32 +36,32 @@ class ItemFields:
         InputError
             If an earlier row of the item has another value.
         """
-        kept = self._of.setdefault(item, {})
+        item_values = self._of.setdefault(item, {})
         for name in self.names:
             value = field_text(values.get(name))
-            if value and kept.setdefault(name, value) != value:
+            if value and item_values.setdefault(name, value) != value:
                 raise InputError(
-                    f"{place}: the item {item} has two values of {name}: a field needs one value for each item."
+                    f"{location}: the item {item} has two values of {name}: a field needs one value for each item."
                 )
 
-    def require(self, name: str, there: Iterable[str]) -> None:
+    def require(self, name: str, names_in_input: Iterable[str]) -> None:
         """Refuse a field that no item has.
 
         Parameters
         ----------
         name : str
             Of the file, for the message.
-        there : iterable of str
+        names_in_input : iterable of str
             The fields that it has.
 
         Raises
         ------
         InputError
         """
-        known = sorted(set(there))
+        sorted_names = sorted(set(names_in_input))
         for field in self.names:
             if not any(field in values for values in self._of.values()):
-                has = f"it has {', '.join(known)}" if known else "it has none beside the answers"
+                has = f"it has {', '.join(sorted_names)}" if sorted_names else "it has none beside the answers"
                 raise InputError(f"{name} has no field {field!r}; {has}.")
 
     def by_item(self) -> dict[str, dict[str, str]]:
@@ -101,14 +101,18 @@ def task_fields(task: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]
     {'site': 'Basel', 'annotated_at': '2026-03-01'}
     """
     data = task.get("data")
-    own = data if isinstance(data, Mapping) else {}
+    data = data if isinstance(data, Mapping) else {}
     values: dict[str, Any] = {}
     for name in names:
-        if name in own:
-            values[name] = own[name]
+        if name in data:
+            values[name] = data[name]
         elif name == ANNOTATED_AT:
-            dates = [one.get("created_at") for one in task.get("annotations") or () if isinstance(one, Mapping)]
-            values[name] = max((at for at in dates if isinstance(at, str)), default=None)
+            dates = [
+                annotation.get("created_at")
+                for annotation in task.get("annotations") or ()
+                if isinstance(annotation, Mapping)
+            ]
+            values[name] = max((date for date in dates if isinstance(date, str)), default=None)
         else:
             values[name] = task.get(name)
     return values

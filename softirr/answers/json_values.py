@@ -35,8 +35,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of these pairs, for ``object_pairs_hook`` of the json module."""
     value = dict(pairs)
     if len(value) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        known_keys: set[str] = set()
+        twice = next(key for key, _ in pairs if key in known_keys or known_keys.add(key))  # type: ignore[func-returns-value]
         raise RepeatedKey(shown(twice, 40))
     return value
 
@@ -108,9 +108,9 @@ class _List:
         except ValueError:
             raise InputError(f"{self._name} is not valid JSON: it has an impossible number.") from None
 
-    def _line_at(self, place: int) -> int:
-        self._line += self._text.count("\n", self._counted, place)
-        self._counted = place
+    def _line_at(self, position: int) -> int:
+        self._line += self._text.count("\n", self._counted, position)
+        self._counted = position
         return self._line
 
     def _expect(self, mark: str) -> None:
@@ -125,19 +125,19 @@ class _List:
             if self._place < len(self._text) or not self._read():
                 return self._text[self._place : self._place + 1]
 
-    def _read(self, least: int = 0) -> bool:
-        """Drop what is done and read on, by `least` characters at least; whether anything came."""
+    def _read(self, min_length: int = 0) -> bool:
+        """Drop what is done and read on, by `min_length` characters at least; whether anything came."""
         self._line_at(self._place)
-        parts, n = [self._text[self._place :]], 0
+        pieces, n = [self._text[self._place :]], 0
         self._place = self._counted = 0
         for piece in self._pieces:
-            parts.append(piece)
+            pieces.append(piece)
             n += len(piece)
-            if n > least:
+            if n > min_length:
                 break
         else:
             self._whole = True
-        self._text = "".join(parts)
+        self._text = "".join(pieces)
         return n > 0
 
     def _value(self, decoder: json.JSONDecoder) -> Any:
@@ -171,13 +171,13 @@ def line_values(source: Source) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(source.lines(), start=1):
         if not line.strip():
             continue
-        place = f"{source.name}, line {number}"
+        position = f"{source.name}, line {number}"
         try:
             yield number, json.loads(line, object_pairs_hook=_unique_keys)
         except RepeatedKey as error:
-            raise InputError(f"{place}: the key {error} is repeated.") from None
+            raise InputError(f"{position}: the key {error} is repeated.") from None
         except (ValueError, RecursionError):
-            raise InputError(f"{place}: not valid JSON.") from None
+            raise InputError(f"{position}: not valid JSON.") from None
 
 
 def flat(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,10 +190,10 @@ def flat(value: Mapping[str, Any]) -> dict[str, Any]:
     """
     keys: dict[str, Any] = {}
     for key, inner in value.items():
-        if isinstance(inner, list) and inner and all(isinstance(one, Mapping) for one in inner):
-            inner = {str(number): one for number, one in enumerate(inner)}
+        if isinstance(inner, list) and inner and all(isinstance(entry, Mapping) for entry in inner):
+            inner = {str(number): entry for number, entry in enumerate(inner)}
         if isinstance(inner, Mapping):
-            keys |= {f"{key}.{below}": one for below, one in flat(inner).items()}
+            keys |= {f"{key}.{below}": entry for below, entry in flat(inner).items()}
         else:
             keys[str(key)] = inner
     return keys
@@ -233,7 +233,7 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
         raise InputError(
             f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable ({error.strerror})."
         ) from None
-    mixed = frozenset(column for column, own in kinds.items() if len(own) > 1)
+    mixed = frozenset(column for column, are_texts in kinds.items() if len(are_texts) > 1)
     return Rows(
         name, format, tuple(number_of), _kept_rows(rows, len(number_of)), unit="line", mixed=mixed, blank="null missing"
     )
@@ -243,8 +243,8 @@ def _kept_rows(rows: IO[str], width: int) -> Iterator[tuple[int, list[Any]]]:
     """Line and cells of each row, and None for the keys that it does not have."""
     with rows:
         for row in rows:
-            line, given = json.loads(row)
+            line, stored_cells = json.loads(row)
             cells: list[Any] = [None] * width
-            for column, cell in given:
+            for column, cell in stored_cells:
                 cells[column] = cell
             yield line, cells

@@ -164,13 +164,15 @@ _KINDS = (
 
 _ORDERED = ("ordinal", "interval", "linear")
 """Kinds with categories whose order an option can name."""
-CONTROL_KINDS: Mapping[str, str] = {tag.lower(): one.name for one in _KINDS for tag in one.controls if not one.is_text}
+CONTROL_KINDS: Mapping[str, str] = {
+    tag.lower(): kind.name for kind in _KINDS for tag in kind.controls if not kind.is_text
+}
 """Kind of the field of each type of result of Label Studio, besides text areas."""
 
 
 def kind_names() -> tuple[str, ...]:
     """Names of the kinds."""
-    return tuple(one.name for one in _KINDS)
+    return tuple(kind.name for kind in _KINDS)
 
 
 def find_kind(spec: str) -> Kind:
@@ -186,11 +188,11 @@ def find_kind(spec: str) -> Kind:
     >>> find_kind("set").sets, find_kind("ordinal:low,high").number("high")
     ('masi', 1.0)
     """
-    for one in _KINDS:
-        if one.name == spec:
-            return one
+    for kind in _KINDS:
+        if kind.name == spec:
+            return kind
     name, _, order = spec.partition(":")
-    categories = [part.strip() for part in order.split(",") if part.strip()]
+    categories = [category.strip() for category in order.split(",") if category.strip()]
     if name in _ORDERED and len(categories) > 1 and len(set(categories)) == len(categories):
         return replace(find_kind(name), name=spec, number=partial(_place, categories))
     raise InputError(
@@ -221,18 +223,18 @@ def named_kinds(specs: Iterable[str]) -> dict[str, str]:
     >>> named_kinds(["severity=ordinal:low,high", "side"])
     {'severity': 'ordinal:low,high', 'side': 'auto'}
     """
-    given: dict[str, str] = {}
+    kind_by_field: dict[str, str] = {}
     for spec in specs:
         name, equals, kind = spec.rpartition("=")
         name, kind = (name, kind) if equals else (spec, AUTO)
         if not name or not kind:
             raise InputError(f"--field names a column or control and its kind, as severity=ordinal, not {spec!r}.")
-        if name in given:
+        if name in kind_by_field:
             raise InputError(f"--field names {name!r} twice.")
         if kind != AUTO:
             find_kind(kind)
-        given[name] = kind
-    return given
+        kind_by_field[name] = kind
+    return kind_by_field
 
 
 def steps(text: str) -> tuple[str, ...]:
@@ -243,4 +245,4 @@ def steps(text: str) -> tuple[str, ...]:
     >>> steps("Heart > Valve")
     ('Heart', 'Valve')
     """
-    return tuple(part for part in _STEP.split(text.strip()) if part)
+    return tuple(level for level in _STEP.split(text.strip()) if level)

@@ -205,13 +205,15 @@ def columns_by_names(columns: Sequence[str]) -> Columns | None:
     if all(names.count(name) == 1 for name in _STANDARD):
         item, rater, answer = ((names.index(name),) for name in _STANDARD)
         return Columns("long", item, rater, {columns[answer[0]]: answer}, is_standard=True)
-    named = {role: tuple(i for i, name in enumerate(names) if name in known) for role, known in _ROLES.items()}
-    if any(len(named[role]) != 1 for role in _STANDARD):
+    named_columns = {
+        role: tuple(i for i, name in enumerate(names) if name in known_names) for role, known_names in _ROLES.items()
+    }
+    if any(len(named_columns[role]) != 1 for role in _STANDARD):
         return None
-    text = named["text"]
-    if names[text[0]] == _SOURCE and named["label"]:
+    text = named_columns["text"]
+    if names[text[0]] == _SOURCE and named_columns["label"]:
         return None
-    return Columns("long", named["item"], named["rater"], {columns[text[0]]: text}, is_guessed=True)
+    return Columns("long", named_columns["item"], named_columns["rater"], {columns[text[0]]: text}, is_guessed=True)
 
 
 def listed(columns: Sequence[str]) -> str:
@@ -242,56 +244,56 @@ class _Header:
             self._exact.setdefault(column, []).append(index)
             self._folded.setdefault(_folded(column), []).append(index)
 
-    def groups(self, wanted: Groups, option_name: str) -> dict[str, tuple[int, ...]]:
+    def groups(self, specs: Groups, option_name: str) -> dict[str, tuple[int, ...]]:
         """Return the columns that an option names, each or each group with its label."""
-        named = list(self._named(wanted))
-        used = [i for _, indices in named for i in indices]
-        if len(set(used)) < len(used):
+        named_columns = list(self._named(specs))
+        indices_used = [i for _, indices in named_columns for i in indices]
+        if len(set(indices_used)) < len(indices_used):
             raise InputError(f"{option_name} names a column twice.")
         groups: dict[str, tuple[int, ...]] = {}
-        for label, indices in named:
+        for label, indices in named_columns:
             if groups.setdefault(label, indices) is not indices:
                 raise InputError(
                     f"{self._name}: {option_name} names two columns {label!r}. Give each a heading of its own."
                 )
         return groups
 
-    def find(self, wanted: str) -> tuple[int, ...]:
+    def find(self, spec: str) -> tuple[int, ...]:
         """Return the column of a name, or the columns of names that are joined with a plus sign."""
-        parts = [wanted] if self._has(wanted) or "+" not in wanted else wanted.split("+")
-        return tuple(self._index(part.strip()) for part in parts)
+        names = [spec] if self._has(spec) or "+" not in spec else spec.split("+")
+        return tuple(self._index(name.strip()) for name in names)
 
-    def _has(self, wanted: str) -> bool:
-        return wanted in self._exact or _folded(wanted) in self._folded
+    def _has(self, spec: str) -> bool:
+        return spec in self._exact or _folded(spec) in self._folded
 
-    def _index(self, wanted: str) -> int:
+    def _index(self, spec: str) -> int:
         """Return the number of a column; case counts only if the name is not unique without it."""
-        for indices in (self._exact.get(wanted, ()), self._folded.get(_folded(wanted), ())):
+        for indices in (self._exact.get(spec, ()), self._folded.get(_folded(spec), ())):
             if len(indices) == 1:
                 return indices[0]
             if indices:
-                raise InputError(f"{self._name} has several columns {wanted!r}.")
-        named = [column for column in self._columns if not column.startswith("\0")]
+                raise InputError(f"{self._name} has several columns {spec!r}.")
+        named_columns = [column for column in self._columns if not column.startswith("\0")]
         raise InputError(
-            f"{self._name} has no column {wanted!r}; it has {listed(named)}. Name the columns with item, rater and text, "
+            f"{self._name} has no column {spec!r}; it has {listed(named_columns)}. Name the columns with item, rater and text, "
             "or with item and raters."
         )
 
-    def _named(self, wanted: Groups) -> Iterator[tuple[str, tuple[int, ...]]]:
-        if isinstance(wanted, Mapping):
-            for label, names in wanted.items():
+    def _named(self, specs: Groups) -> Iterator[tuple[str, tuple[int, ...]]]:
+        if isinstance(specs, Mapping):
+            for label, names in specs.items():
                 yield label, tuple(self._index(name) for name in ([names] if isinstance(names, str) else names))
             return
-        for spec in map(str, wanted):
-            parts = [spec] if self._has(spec) else [part.strip() for part in spec.split(",") if part.strip()]
-            for part in parts:
-                label, _, column = part.partition("=")
-                if "*" in part and not self._has(part):
-                    yield from self._matching(part)
-                elif column and not self._has(part):
+        for spec in map(str, specs):
+            names = [spec] if self._has(spec) else [name.strip() for name in spec.split(",") if name.strip()]
+            for name in names:
+                label, _, column = name.partition("=")
+                if "*" in name and not self._has(name):
+                    yield from self._matching(name)
+                elif column and not self._has(name):
                     yield label.strip(), self.find(column.strip())
                 else:
-                    yield part, self.find(part)
+                    yield name, self.find(name)
 
     def _matching(self, pattern: str) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Yield the columns whose names match a pattern such as ``nurse_*``."""

@@ -51,10 +51,10 @@ def within_limits(answers: Mapping[str, Sequence[str]]) -> tuple[dict[str, Seque
     if _is_little(answers.values()):
         return dict(answers), []
     left_out = [(rater, TOO_LONG) for rater, texts in answers.items() if _longest(texts) > LONGEST_TEXT]
-    kept = {rater: texts for rater, texts in answers.items() if (rater, TOO_LONG) not in left_out}
-    if reason := has_too_much(kept.values()):
-        return {}, left_out + [(rater, reason) for rater in kept]
-    return kept, left_out
+    comparable = {rater: texts for rater, texts in answers.items() if (rater, TOO_LONG) not in left_out}
+    if reason := has_too_much(comparable.values()):
+        return {}, left_out + [(rater, reason) for rater in comparable]
+    return comparable, left_out
 
 
 def _is_little(answers: Iterable[Sequence[str]]) -> bool:
@@ -88,9 +88,9 @@ def items_with_too_much(
     item, counts, lengths : ndarray of int64, shape (n,)
         Of each answer its item, its number of texts and their characters in all.
     """
-    most = (_MOST_COMPARISONS, TOO_MANY), (_MOST_CHARACTERS**2, TOO_MUCH)
+    limits_and_reasons = (_MOST_COMPARISONS, TOO_MANY), (_MOST_CHARACTERS**2, TOO_MUCH)
     reasons: dict[int, str] = {}
-    for (limit, reason), sizes in zip(most, (counts, lengths), strict=True):
+    for (limit, reason), sizes in zip(limits_and_reasons, (counts, lengths), strict=True):
         for i in np.flatnonzero(_across(item, sizes) > limit).tolist():
             reasons.setdefault(i, reason)
     return reasons

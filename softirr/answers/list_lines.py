@@ -40,28 +40,28 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
     lines = normalize_lines(enumeration_as_lines(text) if bullets else text).split("\n")
     bullet = _bullet_of(normalize_lines(text).split("\n"))
     has_bullets = bullets and any(bullet.match(line) for line in lines[:2])
-    joined: list[str] = []
+    entry: list[str] = []
     n_words = 0
     for line in lines:
         match = bullet.match(line)
-        if joined and ((has_bullets and not match) or _continues(n_words, joined[-1], line)):
-            joined.append(line)
+        if entry and ((has_bullets and not match) or _continues(n_words, entry[-1], line)):
+            entry.append(line)
             n_words += len(line.split())
             continue
-        if joined:
-            yield " ".join(joined)
+        if entry:
+            yield " ".join(entry)
         start = 0
         while match := bullet.match(line, start):
             start = match.end()
-        joined = [line[start:]] if line[start:] else []
+        entry = [line[start:]] if line[start:] else []
         n_words = len(line[start:].split())
-    if joined:
-        yield " ".join(joined)
+    if entry:
+        yield " ".join(entry)
 
 
-def _continues(n_words: int, line: str, after: str) -> bool:
+def _continues(n_words: int, line: str, next_line: str) -> bool:
     """Whether prose continues in the next line: it is long, has no end, and the next line begins with a small letter."""
-    return n_words > WORDS_OF_ENTRY and line[-1] not in ".!?;:" and after[:1].islower()
+    return n_words > WORDS_OF_ENTRY and line[-1] not in ".!?;:" and next_line[:1].islower()
 
 
 def _bullet_of(lines: Sequence[str]) -> re.Pattern[str]:

@@ -69,15 +69,15 @@ class MissingMarks:
         Examples
         --------
         >>> marks = MissingMarks.of("auto")
-        >>> marks.kept(["n/a"]), marks.kept(["fever", "-"]), marks.kept(["none"])
+        >>> marks.separate(["n/a"]), marks.separate(["fever", "-"]), marks.separate(["none"])
         (((), ('N/A',)), (('fever',), ('-',)), (('none',), ()))
-        >>> MissingMarks.of("auto,none").kept(["None"])
+        >>> MissingMarks.of("auto,none").separate(["None"])
         ((), ('none',))
         """
-        parts: Any = (AUTO if choice is None else choice).split(",") if isinstance(choice, str | None) else choice
-        if not isinstance(parts, Sequence | set | frozenset) or not all(isinstance(part, str) for part in parts):
+        names: Any = (AUTO if choice is None else choice).split(",") if isinstance(choice, str | None) else choice
+        if not isinstance(names, Sequence | set | frozenset) or not all(isinstance(name, str) for name in names):
             raise InputError("The option missing is auto, none, or a list of texts that mark a missing answer.")
-        names = [name for name in map(normalize, parts) if name]
+        names = [name for name in map(normalize, names) if name]
         usual, doubtful, opposites = _usual()
         match [name.casefold() for name in names]:
             case []:
@@ -86,18 +86,18 @@ class MissingMarks:
                 return cls()
             case [only] if only == AUTO:
                 return cls(usual, doubtful, opposites, AUTO)
-        own = {_folded(name): name for name in names if name.casefold() != AUTO}
-        auto = len(own) < len(names) and any(name.casefold() == AUTO for name in names)
-        missing = {**usual, **own} if auto else own
-        rest = {mark: name for mark, name in (doubtful if auto else usual).items() if mark not in missing}
-        kept = {text: marks - own.keys() for text, marks in opposites.items()} if auto else {}
-        return cls(missing, rest, kept, ",".join(names))
+        marks = {_folded(name): name for name in names if name.casefold() != AUTO}
+        adds_usual = any(name.casefold() == AUTO for name in names)
+        missing = {**usual, **marks} if adds_usual else marks
+        unlisted = {mark: name for mark, name in (doubtful if adds_usual else usual).items() if mark not in missing}
+        opposites = {text: answers - marks.keys() for text, answers in opposites.items()} if adds_usual else {}
+        return cls(missing, unlisted, opposites, ",".join(names))
 
     def has(self, text: str) -> bool:
         """Whether a text is one of the marks."""
         return _mark(text, self.missing) is not None
 
-    def kept(self, texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def separate(self, texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The texts of an answer that are none of the marks, and the marks among them.
 
         Returns
@@ -105,15 +105,15 @@ class MissingMarks:
         tuple of (tuple of str, tuple of str)
             Texts as they are, and marks as messages spell them.
         """
-        rest: list[str] = []
+        answers: list[str] = []
         marks: list[str] = []
         for text in texts:
             mark = _mark(text, self.missing)
             if mark is None:
-                rest.append(text)
+                answers.append(text)
             else:
                 marks.append(mark)
-        return tuple(rest), tuple(dict.fromkeys(marks))
+        return tuple(answers), tuple(dict.fromkeys(marks))
 
     def opposites_in(self, texts: Iterable[str]) -> frozenset[str]:
         """The texts among these whose opposites are marks, such as "+"."""
@@ -127,17 +127,17 @@ class MissingMarks:
         if not answers:
             return self
         spared = {mark: name for mark, name in self.missing.items() if mark in answers}
-        rest = {mark: name for mark, name in self.missing.items() if mark not in answers}
-        return replace(self, missing=rest, doubtful={**self.doubtful, **spared}, opposites={})
+        missing = {mark: name for mark, name in self.missing.items() if mark not in answers}
+        return replace(self, missing=missing, doubtful={**self.doubtful, **spared}, opposites={})
 
     def left_out(self, item: str, rater: str, texts: Sequence[str]) -> tuple[tuple[str, ...] | None, list[Excluded]]:
         """An answer without its marks, None where nothing is left of it, and what is left out."""
-        kept, marks = self.kept(texts)
+        answers, marks = self.separate(texts)
         if not marks:
-            return kept, []
-        whole = not any(map(normalize, kept))
-        reason = _WRITTEN_AS if whole else _WRITTEN_BESIDE
-        return None if whole else kept, [Excluded(item, rater, f"{reason}{marks[0]}")]
+            return answers, []
+        is_missing = not any(map(normalize, answers))
+        reason = _WRITTEN_AS if is_missing else _WRITTEN_BESIDE
+        return None if is_missing else answers, [Excluded(item, rater, f"{reason}{marks[0]}")]
 
 
 @dataclass(frozen=True)
@@ -209,9 +209,9 @@ class MarkCounts:
         }
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> MarkCounts:
+    def from_dict(cls, stored: Mapping[str, Any]) -> MarkCounts:
         """The counts of :meth:`to_dict`."""
-        return cls(given["missing"], given["doubtful"], given["option"])
+        return cls(stored["missing"], stored["doubtful"], stored["option"])
 
 
 def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
@@ -228,19 +228,19 @@ def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
     {'ann': {'NA': 1}}
     """
     by_rater: dict[str, Counter[str]] = {}
-    for one in excluded:
+    for left_out in excluded:
         for start in (_WRITTEN_AS, _WRITTEN_BESIDE):
-            if one.reason.startswith(start):
-                by_rater.setdefault(one.rater, Counter())[one.reason.removeprefix(start)] += 1
+            if left_out.reason.startswith(start):
+                by_rater.setdefault(left_out.rater, Counter())[left_out.reason.removeprefix(start)] += 1
     return {rater: dict(counts.most_common()) for rater, counts in by_rater.items()}
 
 
 def unchecked_in_words(table: AnnotationTable) -> Iterator[str]:
     """A warning of marks for missing in a table that no reader has checked for them."""
     if table.marks is None and (counts := _counted(table, _usual()[0])):
-        one = "text counts as an answer but looks like a mark for a missing answer"
-        several = "texts count as answers but look like marks for missing answers"
-        yield f"{_count(counts, one, several)}: {_by_rater(counts)}. Leave missing answers out of the table."
+        singular = "text counts as an answer but looks like a mark for a missing answer"
+        plural_words = "texts count as answers but look like marks for missing answers"
+        yield f"{_count(counts, singular, plural_words)}: {_by_rater(counts)}. Leave missing answers out of the table."
 
 
 def _counted(table: AnnotationTable, marks: Mapping[str, str]) -> dict[str, dict[str, int]]:
@@ -256,17 +256,17 @@ def _counted(table: AnnotationTable, marks: Mapping[str, str]) -> dict[str, dict
     return {rater: dict(of.most_common()) for rater, of in by_rater.items()}
 
 
-def _count(counts: Mapping[str, Mapping[str, int]], one: str, several: str) -> str:
+def _count(counts: Mapping[str, Mapping[str, int]], singular: str, plural_words: str) -> str:
     """The number of texts, before words that agree with it."""
-    return plural(sum(sum(of.values()) for of in counts.values()), one, several)
+    return plural(sum(sum(of.values()) for of in counts.values()), singular, plural_words)
 
 
 def _by_rater(counts: Mapping[str, Mapping[str, int]], names: Mapping[str, str] | None = None) -> str:
     """Such as: ann 3 (NA, -), bob 1 (NA); those with most first."""
     rows = sorted(counts.items(), key=lambda row: -sum(row[1].values()))
     called = {rater: (names or {}).get(rater, rater) or "no rater" for rater in counts}
-    shown = [f"{called[rater]} {sum(of.values()):,} ({', '.join(list(of)[:4])})" for rater, of in rows[:_MOST]]
-    return ", ".join(shown) + (f" and {len(rows) - _MOST:,} more" if len(rows) > _MOST else "")
+    counted_raters = [f"{called[rater]} {sum(of.values()):,} ({', '.join(list(of)[:4])})" for rater, of in rows[:_MOST]]
+    return ", ".join(counted_raters) + (f" and {len(rows) - _MOST:,} more" if len(rows) > _MOST else "")
 
 
 def _mark(text: str, marks: Mapping[str, str]) -> str | None:

@@ -70,8 +70,8 @@ def _items(table: AnnotationTable) -> Iterator[str]:
     groups = _alike(table.items)
     if not groups:
         return
-    inside = {place for group in groups for place in group}
-    raters: dict[int, set[int]] = {place: set() for place in inside}
+    inside = {index for group in groups for index in group}
+    raters: dict[int, set[int]] = {index: set() for index in inside}
     rows = np.isin(table.item, list(inside))
     for item, rater in zip(table.item[rows].tolist(), table.rater[rows].tolist(), strict=True):
         raters[item].add(rater)
@@ -89,9 +89,9 @@ def _items(table: AnnotationTable) -> Iterator[str]:
 
 def _summaries(table: AnnotationTable) -> Iterator[str]:
     answered = np.bincount(table.item, minlength=len(table.items)) > 0
-    for place in [i for i, name in enumerate(table.items) if answered[i] and _plain(name) in _known()["items"]][:_MOST]:
+    for index in [i for i, name in enumerate(table.items) if answered[i] and _plain(name) in _known()["items"]][:_MOST]:
         yield (
-            f"The item {table.items[place]!r} looks like a row that sums up the others: its cells count as answers. Remove the row if they are none."
+            f"The item {table.items[index]!r} looks like a row that sums up the others: its cells count as answers. Remove the row if they are none."
         )
     for name in [name for name in table.raters if _plain(name) in _known()["raters"]][:_MOST]:
         yield (
@@ -103,14 +103,14 @@ def _summaries(table: AnnotationTable) -> Iterator[str]:
 def _alike(names: Sequence[str]) -> list[list[int]]:
     """Places of the names of one form, for each form that several have."""
     groups: dict[tuple[str, ...], list[int]] = {}
-    for place, name in enumerate(names):
-        groups.setdefault(name_form(name), []).append(place)
+    for index, name in enumerate(names):
+        groups.setdefault(name_form(name), []).append(index)
     return [group for group in groups.values() if len(group) > 1]
 
 
 def _listed(groups: Sequence[Sequence[int]], names: Sequence[str]) -> str:
-    shown = [" and ".join(_short(names[place]) for place in group[:_MOST]) for group in groups[:_MOST]]
-    return "; ".join(shown) + (f"; and {len(groups) - _MOST:,} more" if len(groups) > _MOST else "")
+    examples = [" and ".join(_short(names[index]) for index in group[:_MOST]) for group in groups[:_MOST]]
+    return "; ".join(examples) + (f"; and {len(groups) - _MOST:,} more" if len(groups) > _MOST else "")
 
 
 def _short(name: str) -> str:

@@ -60,7 +60,7 @@ class Work:
 
     raw: RawField
     settings: Preparation
-    place: Callable[[int], str]
+    location: Callable[[int], str]
     names: Mapping[str, str]
     kind: Kind
     answers: dict[Key, RawAnswer] = field(default_factory=dict)

@@ -77,12 +77,10 @@ def prepare(
         excluded=work.excluded,
         casefold=settings.casefold,
         ignore_harakat=settings.ignore_harakat,
-        input_sha256=sha256,
-        fields=source.item_values if source else {},
-        reading=Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
-        if source
-        else None,
     )
+    if source is not None:
+        reading = Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
+        table = replace(table.with_fields(source.item_values), reading=reading, input_sha256=sha256)
     counts = MarkCounts.of(table, work.marks)
     warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *work.notes)
     split = None
@@ -100,8 +98,8 @@ def prepare_answers(raw: RawField, settings: Preparation) -> Work:
 
 def _prepared(raw: RawField, settings: Preparation, source: RawInput | None, *, has_notes: bool = True) -> Work:
     kind = raw.kind if settings.kind in (None, AUTO) else str(settings.kind)
-    place, names = (source.place, source.rater_names) if source else (str, {})
-    work = Work(raw, settings, place, names, find_kind(kind), items=dict(raw.items))
+    location, names = (source.location, source.rater_names) if source else (str, {})
+    work = Work(raw, settings, location, names, find_kind(kind), items=dict(raw.items))
     work.is_one_of_several = source is not None and len(source.fields) > 1
     _merge_repeats(work)
     if has_notes:
@@ -181,7 +179,7 @@ def _merge_repeats(work: Work) -> None:
         work.n_repeated += 1
         if repeats == "refuse":
             raise InputError(
-                f"{work.place(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say with {option('repeats')} "
+                f"{work.location(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say with {option('repeats')} "
                 "whether they are a set, or the first or last one counts."
             )
         if repeats == "set":
@@ -247,17 +245,17 @@ def _split_texts(work: Work) -> None:
         for text in answer.texts or ():
             if text not in parts_of:
                 parts_of[text] = (text,) if marks.has(text) else split_text(text, str(mode))
-        parts = tuple(part for text in answer.texts or () for part in parts_of[text])
-        by_item.setdefault(key[0], []).append((key, parts))
+        texts_of_parts = tuple(text_part for text in answer.texts or () for text_part in parts_of[text])
+        by_item.setdefault(key[0], []).append((key, texts_of_parts))
     for answers in by_item.values():
-        if has_too_much([parts for _, parts in answers]):
+        if has_too_much([texts_of_parts for _, texts_of_parts in answers]):
             continue
-        for key, parts in answers:
+        for key, texts_of_parts in answers:
             answer = work.answers[key]
             texts = answer.texts or ()
             work.n_split += any(len(parts_of[text]) > 1 for text in texts)
             work.written[key] = tuple(text for text in texts if not marks.has(text))
-            work.put(key, answer, parts)
+            work.put(key, answer, texts_of_parts)
 
 
 def _leave_out_marks(work: Work) -> None:

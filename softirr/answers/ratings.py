@@ -137,8 +137,8 @@ class Ratings:
         """
         item = self.comparisons.item
         n_pairs = np.bincount(item, minlength=self.n_items)
-        own = np.where(n_pairs > 0, self.weight, 0.0)
-        return np.asarray((own / np.maximum(n_pairs, 1) / max(float(own.sum()), 1e-300))[item])
+        item_weights = np.where(n_pairs > 0, self.weight, 0.0)
+        return np.asarray((item_weights / np.maximum(n_pairs, 1) / max(float(item_weights.sum()), 1e-300))[item])
 
     def restricted(self, rows: Ints) -> Ratings:
         """The same items, raters and answers, with these rows only."""
@@ -284,10 +284,12 @@ class Pooling:
         Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at
         chance level.
         """
-        own = ratings.weight[ratings.comparable_items]
-        center = expected if self.marginals == "gwet2014" else float(np.average(means, weights=own))
+        item_weights = ratings.weight[ratings.comparable_items]
+        center = expected if self.marginals == "gwet2014" else float(np.average(means, weights=item_weights))
         influence = np.zeros(ratings.n_items)
-        influence[ratings.comparable_items] = own / own.mean() * (means - center) * len(self.items) / len(means)
+        influence[ratings.comparable_items] = (
+            item_weights / item_weights.mean() * (means - center) * len(self.items) / len(means)
+        )
         return np.asarray(influence[self.items] - influence[self.items].mean())
 
 
@@ -308,5 +310,5 @@ def item_means(ratings: Ratings, scores: Floats) -> Floats:
     item = ratings.comparisons.item
     total = sums(item, scores, ratings.n_items)
     count = np.bincount(item, minlength=ratings.n_items)
-    used = ratings.comparable_items
-    return np.asarray(total[used] / count[used])
+    comparable_items = ratings.comparable_items
+    return np.asarray(total[comparable_items] / count[comparable_items])

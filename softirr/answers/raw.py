@@ -124,7 +124,7 @@ class RawInput:
         Such as ``csv`` or ``label-studio``.
     n_rows : int
         Number of rows, records or tasks.
-    place : callable
+    location : callable
         Returns the place of a line in words, such as ``answers.csv, line 3``.
     item_values : dict of str to dict of str to str
         Fields of the items: item -> field -> value.
@@ -136,6 +136,6 @@ class RawInput:
     format: str
     fields: dict[str, RawField]
     n_rows: int = 0
-    place: Callable[[int], str] = str
+    location: Callable[[int], str] = str
     item_values: dict[str, dict[str, str]] = field(default_factory=dict)
     rater_names: dict[str, str] = field(default_factory=dict)

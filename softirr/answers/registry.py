@@ -116,7 +116,9 @@ def recognized(form: str, name: str, *start: Any, general: bool = True) -> Ways 
         Whether general formats are tried.
     """
     tried = [format for format in formats() if general or not format.is_general]
-    readers: Mapping[str, Ways] = {format.name: way for format in tried if (way := getattr(format, form)) is not None}
+    readers: Mapping[str, Ways] = {
+        format.name: reader for format in tried if (reader := getattr(format, form)) is not None
+    }
     if name in readers:
         return readers[name]
-    return next((way for way in readers.values() if way.is_it(*start)), None)
+    return next((reader for reader in readers.values() if reader.is_it(*start)), None)

@@ -24,13 +24,13 @@ class NoValue:
 
     Attributes
     ----------
-    place : str
+    location : str
         Such as ``C4``.
     reason : str
         Such as ``error #N/A``.
     """
 
-    place: str
+    location: str
     reason: str
 
 

@@ -63,7 +63,7 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
             field.notes.append(
                 f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
             )
-    return RawInput(table.name, table.format, fields, len(are_short), table.place, request.fields.by_item())
+    return RawInput(table.name, table.format, fields, len(are_short), table.location, request.fields.by_item())
 
 
 def _with_row_numbers(table: Rows, layout: Layout) -> tuple[Rows, Layout]:
@@ -194,13 +194,13 @@ def _read_grid(
 
 def _add_item_fields(item_fields: ItemFields, row: Row, item: str) -> None:
     if item_fields.names:
-        item_fields.add(row.place, item, dict(zip(row.table.columns, row.cells, strict=False)))
+        item_fields.add(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
 
 
 def _add(field: RawField, key: tuple[str, str], row: Row, columns: Sequence[int]) -> None:
     texts = row.texts(columns)
     if isinstance(texts, NoValue):
-        field.no_values.append(f"{texts.place} ({texts.reason})")
+        field.no_values.append(f"{texts.location} ({texts.reason})")
         field.add(*key, None, row.number, texts.reason)
     else:
         field.add(*key, texts, row.number)
@@ -228,7 +228,7 @@ class _OpenQuotes:
                 cells = line.split(self._table.delimiter)
                 if len(cells) > max(self._item, self._rater) and cells[self._rater].strip() in self._raters:
                     raise InputError(
-                        f"{self._table.place(number)}: this row is inside the quotes of the previous answer: close "
+                        f"{self._table.location(number)}: this row is inside the quotes of the previous answer: close "
                         "that quote."
                     )
 

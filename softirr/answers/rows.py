@@ -80,7 +80,7 @@ class Rows:
         for number, cells in self.rows:
             yield number, dict(zip(self.columns, [*cells, *[None] * (width - len(cells))], strict=True))
 
-    def place(self, number: int) -> str:
+    def location(self, number: int) -> str:
         """Return the place of a row, for messages."""
         return f"Row {number}" if self.format == "frame" else f"{self.name}, {self.unit} {number}"
 
@@ -93,25 +93,25 @@ class Row(NamedTuple):
     cells: Sequence[Any]
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Place of the row, for messages."""
-        return self.table.place(self.number)
+        return self.table.location(self.number)
 
     def require(self, column: int, message: str = "") -> None:
         """Refuse a row that ends before a column, with this message or one that names the column."""
         if len(self.cells) <= column:
             ends = f"the row ends before the column {self.table.columns[column]!r}"
-            raise InputError(f"{self.place}: {message or ends}.")
+            raise InputError(f"{self.location}: {message or ends}.")
 
     def texts(self, columns: Sequence[int]) -> tuple[str, ...] | NoValue | None:
         """Return the texts of some cells as one answer; None if all are blank, and no value if one has none."""
-        parts = [self._texts_at(column) for column in columns]
-        if len(parts) == 1:
-            return parts[0]
-        no_value = next((part for part in parts if isinstance(part, NoValue)), None)
-        if no_value is not None or all(part is None for part in parts):
+        texts_of_columns = [self._texts_at(column) for column in columns]
+        if len(texts_of_columns) == 1:
+            return texts_of_columns[0]
+        no_value = next((texts for texts in texts_of_columns if isinstance(texts, NoValue)), None)
+        if no_value is not None or all(texts is None for texts in texts_of_columns):
             return no_value
-        return tuple(text for part in parts if isinstance(part, tuple) for text in part)
+        return tuple(text for texts in texts_of_columns if isinstance(texts, tuple) for text in texts)
 
     def _texts_at(self, column: int) -> tuple[str, ...] | NoValue | None:
         value = self.cells[column] if column < len(self.cells) else None
@@ -121,7 +121,7 @@ class Row(NamedTuple):
             return value
         if self.table.has_values and (text := value_text(value)) is not None:
             return (text,)
-        return texts_of_cell(value, f"{self.place}, column {self.table.columns[column]!r},")
+        return texts_of_cell(value, f"{self.location}, column {self.table.columns[column]!r},")
 
     def name(self, columns: Sequence[int], role: str, *, is_standard: bool = False) -> str:
         """Return the name of the item or rater of the row.
@@ -146,7 +146,7 @@ class Row(NamedTuple):
         value, is_text_file = self.cells[column], self.table.delimiter is not None
         if isinstance(value, NoValue):
             raise InputError(
-                f"{self.place}: the cell {value.place}, which names the {role}, has no value ({value.reason})."
+                f"{self.location}: the cell {value.location}, which names the {role}, has no value ({value.reason})."
             )
         if type(value) is str:
             name = value.strip()
@@ -156,10 +156,10 @@ class Row(NamedTuple):
             column_name = f"the {role}" if is_standard and is_text_file else self.table.columns[column]
             is_fillable = role == "item" and not is_text_file
             fill = ". If it is the same as in the row above, fill the cell" if is_fillable else ""
-            raise InputError(f"{self.place}: {column_name} is missing{fill}.")
+            raise InputError(f"{self.location}: {column_name} is missing{fill}.")
         if is_text_file and name.count('"') % 2:
-            raise InputError(f"{self.place}: the item or the rater contains a quote: a separator is missing.")
-        return identifier(self.place, role, name)
+            raise InputError(f"{self.location}: the item or the rater contains a quote: a separator is missing.")
+        return identifier(self.location, role, name)
 
 
 def below_title(rows: Records) -> tuple[list[tuple[int, list[Any]]], Iterator[tuple[int, list[Any]]]]:

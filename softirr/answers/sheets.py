@@ -58,19 +58,19 @@ class Judgments:
         One of ``VALUES``, or empty.
     texts : mapping of (unit id, pair number) to (str, str)
         The texts that were judged, where they are known: they are held against the table.
-    places : mapping of (unit id, pair number) to str
+    locations : mapping of (unit id, pair number) to str
         File and line, for messages.
     """
 
     judge: str
     values: Mapping[tuple[str, int], str]
     texts: Mapping[tuple[str, int], tuple[str, str]] | None = None
-    places: Mapping[tuple[str, int], str] | None = None
+    locations: Mapping[tuple[str, int], str] | None = None
 
-    def place(self, key: tuple[str, int]) -> str:
+    def location(self, key: tuple[str, int]) -> str:
         """Where a judgment is."""
-        place = self.places.get(key) if self.places else None
-        return place or f"{self.judge}, unit {key[0]}, pair {key[1]}"
+        location = self.places.get(key) if self.places else None
+        return location or f"{self.judge}, unit {key[0]}, pair {key[1]}"
 
 
 def judgment_of(cell: str) -> str | None:
@@ -114,8 +114,8 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
     raise InputError(f"{name} is no {what}: line 1 must have the columns {','.join(columns)}.")
 
 
-def _rows(name: str, text: str, delimiter: str, at: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
-    *needed, _ = at
+def _rows(name: str, text: str, delimiter: str, index_of: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
+    *needed, _ = index_of
     with long_fields():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
@@ -123,12 +123,12 @@ def _rows(name: str, text: str, delimiter: str, at: Mapping[str, int]) -> Iterat
             for row in reader:
                 if not any(cell.strip() for cell in row):
                     continue
-                place = f"{name}, line {reader.line_num}"
-                lacking = next((column for column in needed if at[column] >= len(row)), None)
+                location = f"{name}, line {reader.line_num}"
+                lacking = next((column for column in needed if index_of[column] >= len(row)), None)
                 if lacking is not None:
-                    raise InputError(f"{place}: the row ends before the column {lacking}.")
+                    raise InputError(f"{location}: the row ends before the column {lacking}.")
                 # spreadsheets leave out empty cells at the end of a row
-                yield place, [cell_text(row[i]) if i < len(row) else "" for i in at.values()]
+                yield location, [cell_text(row[i]) if i < len(row) else "" for i in index_of.values()]
         except csv.Error as error:
             raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
 
@@ -157,25 +157,25 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgments:
     name, lines = rows(source, HEADER, "sheet of audit sample")
     values: dict[tuple[str, int], str] = {}
     texts: dict[tuple[str, int], tuple[str, str]] = {}
-    places: dict[tuple[str, int], str] = {}
-    for place, (unit, number, text_a, text_b, judgment) in lines:
-        whole = number.strip().removesuffix(".0")  # a spreadsheet's or data frame's 1.0
-        if not whole.isdecimal():
-            raise InputError(f"{place}: the pair is {number!r}, not a number.")
-        key = unit.strip(), int(whole)
-        value = checked(judgment, place)
+    locations: dict[tuple[str, int], str] = {}
+    for location, (unit, number, text_a, text_b, judgment) in lines:
+        digits = number.strip().removesuffix(".0")  # a spreadsheet's or data frame's 1.0
+        if not digits.isdecimal():
+            raise InputError(f"{location}: the pair is {number!r}, not a number.")
+        key = unit.strip(), int(digits)
+        value = checked(judgment, location)
         if key in values and values[key] != value:
-            raise InputError(f"{place}: this pair is in the sheet twice, with different judgments.")
-        values[key], texts[key], places[key] = value, (text_a, text_b), place
-    return Judgments(judge or name, values, texts, places)
+            raise InputError(f"{location}: this pair is in the sheet twice, with different judgments.")
+        values[key], texts[key], locations[key] = value, (text_a, text_b), location
+    return Judgments(judge or name, values, texts, locations)
 
 
-def checked(judgment: str, place: str) -> str:
+def checked(judgment: str, location: str) -> str:
     """The judgment as :func:`judgment_of` has it.
 
     Parameters
     ----------
-    place : str
+    location : str
         Where it is, for the message.
 
     Raises
@@ -185,7 +185,7 @@ def checked(judgment: str, place: str) -> str:
     """
     value = judgment_of(judgment)
     if value is None:
-        raise InputError(f"{place}: the judgment is {judgment.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
+        raise InputError(f"{location}: the judgment is {judgment.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
     return value
 
 

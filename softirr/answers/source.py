@@ -67,9 +67,9 @@ class Source:
         self.size = self.length = 0
         self._copy: IO[bytes] | None = None
         if isinstance(source, io.TextIOBase):
-            whole = source.read().removeprefix("\ufeff")
+            text = source.read().removeprefix("\ufeff")
             self.name = str(getattr(source, "name", None) or "The input")
-            self._file: IO[bytes] = io.BytesIO(whole.encode("utf-8", "surrogatepass"))
+            self._file: IO[bytes] = io.BytesIO(text.encode("utf-8", "surrogatepass"))
             encoding, self._errors = "utf-8", "surrogatepass"
         else:
             self.name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
@@ -166,7 +166,7 @@ class Source:
             self.encoding = _encoding(self.start)
         if b"\0" in self.start and not self.encoding.startswith("utf-16"):
             raise InputError(f"{self.name} is not text: it contains zero bytes.")
-        return self._decoded(codecs.getincrementaldecoder(self.encoding)(self._errors), self.start, 1, whole=False)
+        return self._decoded(codecs.getincrementaldecoder(self.encoding)(self._errors), self.start, 1, is_last=False)
 
     def text(self) -> Iterator[str]:
         """The whole text, piece by piece, without byte order mark.
@@ -180,16 +180,16 @@ class Source:
         decoder = codecs.getincrementaldecoder(self.encoding or "utf-8")(self._errors)
         line = 1
         for chunk in self.chunks():
-            yield self._decoded(decoder, chunk, line, whole=False)
+            yield self._decoded(decoder, chunk, line, is_last=False)
             line += chunk.count(b"\n")
-        yield self._decoded(decoder, b"", line, whole=True)
+        yield self._decoded(decoder, b"", line, is_last=True)
 
-    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, line: int, *, whole: bool) -> str:
-        before = decoder.getstate()[0]
+    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, line: int, *, is_last: bool) -> str:
+        pending = decoder.getstate()[0]
         try:
-            return decoder.decode(data, final=whole)
+            return decoder.decode(data, final=is_last)
         except UnicodeDecodeError as error:
-            line += (before + data).count(b"\n", 0, error.start)
+            line += (pending + data).count(b"\n", 0, error.start)
             name = "UTF-8" if _is_utf8(self.encoding) else str(self.encoding)
             raise InputError(
                 f"{self.name} is not {name} text: line {line} has a byte that does not belong there. "
@@ -198,13 +198,13 @@ class Source:
 
     def lines(self) -> Iterator[str]:
         r"""Lines with their ends, which may be ``\n``, ``\r\n`` or ``\r``."""
-        rest = ""
+        end_of_piece = ""
         for chunk in self.text():
-            parts = list(io.StringIO(rest + chunk, newline=""))
-            rest = parts.pop() if parts else ""  # it may go on in the next piece
-            yield from parts
-        if rest:
-            yield from io.StringIO(rest, newline="")
+            lines = list(io.StringIO(end_of_piece + chunk, newline=""))
+            end_of_piece = lines.pop() if lines else ""  # it may go on in the next piece
+            yield from lines
+        if end_of_piece:
+            yield from io.StringIO(end_of_piece, newline="")
 
 
 def _is_utf8(encoding: str | None) -> bool:
@@ -286,21 +286,21 @@ def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
 @contextmanager
 def stored(source: Source) -> Iterator[Path]:
     """The path of an input, which is copied to a file where it has none."""
-    whole = source.seekable()
+    file = source.seekable()
     if source.path is not None:
         yield Path(source.path)
         return
     with tempfile.TemporaryDirectory(prefix="softirr-") as folder:
         copy = Path(folder, "input")
-        copy.write_bytes(whole.read())
+        copy.write_bytes(file.read())
         yield copy
 
 
 @contextmanager
 def long_fields() -> Iterator[None]:
     """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes."""
-    before = csv.field_size_limit(sys.maxsize)
+    previous_limit = csv.field_size_limit(sys.maxsize)
     try:
         yield
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(previous_limit)

@@ -86,10 +86,10 @@ class Split:
         """What texts were split at, such as ``lines``; the marks themselves if the user named them."""
         return () if self.mode == "none" else _STEPS.get(self.mode, (*_STEPS["bullets"], *self.mode))
 
-    def join(self, parts: Iterable[str]) -> str:
+    def join(self, pieces: Iterable[str]) -> str:
         """Return the parts as one text, separated by the last mark of the mode."""
         joiner = _JOINERS.get(self.mode, f" {self.mode[0]} ")
-        return ("- " if self.mode == "bullets" else "") + joiner.join(parts)
+        return ("- " if self.mode == "bullets" else "") + joiner.join(pieces)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the form in the provenance of a report."""
@@ -100,10 +100,12 @@ class Split:
         names = [_NAMES.get(mark, mark) for mark in self.marks]
         listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         have, stay = ("answer has", "stays") if n_long == 1 else ("answers have", "stay")
-        whole = f" {n_long:,} {have} more than {LONGEST:,} characters in one text and {stay} whole." if n_long else ""
+        long_note = (
+            f" {n_long:,} {have} more than {LONGEST:,} characters in one text and {stay} whole." if n_long else ""
+        )
         return (
             f"Answers were split at {listed} (mode {self.mode}): {self.answers:,} of {plural(n_answers, 'answer')} "
-            f"{'holds' if self.answers == 1 else 'hold'} several texts in one box.{whole}"
+            f"{'holds' if self.answers == 1 else 'hold'} several texts in one box.{long_note}"
         )
 
 
@@ -148,40 +150,40 @@ def split_text(text: str, mode: str) -> tuple[str, ...]:
     if mode == "none" or len(text) > LONGEST:
         return (normalize(text),)
     mark, has_commas = _pattern(mode)
-    parts = list(lines_of(text, bullets=mode != "lines"))
+    pieces = list(lines_of(text, bullets=mode != "lines"))
     if mode == "sentences":
-        parts = [sentence for part in parts for sentence in sentences(part)]
+        pieces = [sentence for piece in pieces for sentence in sentences(piece)]
     elif mark is not None:
-        parts = [piece for part in parts for piece in _cut(part, mark)]
+        pieces = [piece for piece in pieces for piece in _cut(piece, mark)]
     if has_commas:
-        parts = [piece for part in parts for piece in _cut_at_commas(part)]
-    parts = [normalize(_without_bullet(part) if mark is not None else part) for part in parts]
-    return tuple(part for part in parts if any(map(str.isalnum, part))) or (normalize(text),)
+        pieces = [piece for piece in pieces for piece in _cut_at_commas(piece)]
+    pieces = [normalize(_without_bullet(piece) if mark is not None else piece) for piece in pieces]
+    return tuple(piece for piece in pieces if any(map(str.isalnum, piece))) or (normalize(text),)
 
 
 @cache
 def _pattern(mode: str) -> tuple[re.Pattern[str] | None, bool]:
     """Return the pattern of the marks of a mode without commas, and whether commas are marks."""
-    given = "".join(_VARIANTS.get(mark, mark) for mark in mode)
-    characters = _CHARACTERS.get(mode, "") if mode in SPLITS else _BULLETS + given
+    characters_of_mode = "".join(_VARIANTS.get(mark, mark) for mark in mode)
+    characters = _CHARACTERS.get(mode, "") if mode in SPLITS else _BULLETS + characters_of_mode
     always = "".join(mark for mark in characters if mark in _BETWEEN_DIGITS)
-    others = "".join(mark for mark in characters if mark not in f"{_BETWEEN_DIGITS},，、")
+    between_texts = "".join(mark for mark in characters if mark not in f"{_BETWEEN_DIGITS},，、")
     patterns = [f"[{re.escape(always)}]"] if always else []
-    patterns += [rf"(?<!\d)[{re.escape(others)}]|[{re.escape(others)}](?!\d)"] if others else []
+    patterns += [rf"(?<!\d)[{re.escape(between_texts)}]|[{re.escape(between_texts)}](?!\d)"] if between_texts else []
     return re.compile(rf"\s?(?:{'|'.join(patterns)})\s?") if patterns else None, "," in characters
 
 
 def _cut_at_commas(text: str) -> list[str]:
     """Cut a text at commas; clauses and the like stay with the part before them."""
-    parts: list[str] = []
+    pieces: list[str] = []
     for piece in _cut(text, _COMMA):
-        if parts and _QUALIFIER.match(piece):
-            parts[-1] += f", {piece}"
+        if pieces and _QUALIFIER.match(piece):
+            pieces[-1] += f", {piece}"
         else:
-            parts.append(_LEADING.sub("", piece, count=1) if parts and _LEADING.match(piece) else piece)
-    if len(parts) > 1 and (last := _LAST_TWO.fullmatch(parts[-1])):
-        parts[-1:] = last.groups()
-    return parts
+            pieces.append(_LEADING.sub("", piece, count=1) if pieces and _LEADING.match(piece) else piece)
+    if len(pieces) > 1 and (last := _LAST_TWO.fullmatch(pieces[-1])):
+        pieces[-1:] = last.groups()
+    return pieces
 
 
 def _without_bullet(text: str) -> str:
@@ -198,13 +200,13 @@ def _cut(text: str, mark: re.Pattern[str]) -> list[str]:
     for entity in _ENTITY.finditer(text):
         if entity[1][0] == "#" or f"{entity[1]};" in html5:
             inside[entity.start() : entity.end()] = [True] * (entity.end() - entity.start())
-    parts, start = [], 0
+    pieces, start = [], 0
     for match in mark.finditer(text):
         if not any(inside[match.start() : match.end()]):
-            parts.append(text[start : match.start()])
+            pieces.append(text[start : match.start()])
             start = match.end()
-    parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]
+    pieces.append(text[start:])
+    return [piece.strip() for piece in pieces if piece.strip()]
 
 
 def list_note(written: Sequence[Sequence[str]]) -> str:
@@ -237,7 +239,7 @@ def _is_list(text: str, mode: str) -> bool:
     """Whether a text has several short parts; commas, which names have too, need three parts."""
     if len(text) > LONGEST:
         return False
-    parts = split_text(text, mode)
-    if mode == "commas" and len(parts) < 3 and parts != split_text(text, "semicolons"):
+    pieces = split_text(text, mode)
+    if mode == "commas" and len(pieces) < 3 and pieces != split_text(text, "semicolons"):
         return False
-    return len(parts) > 1 and all(len(part.split()) <= WORDS_OF_ENTRY for part in parts)
+    return len(pieces) > 1 and all(len(piece.split()) <= WORDS_OF_ENTRY for piece in pieces)

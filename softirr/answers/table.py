@@ -1,4 +1,4 @@
-"""Who wrote what about which item: the table that everything is computed from.
+"""The table of answers, from which everything is computed: item, rater and texts.
 
 Missing is not empty (docs/explanation/definitions.md): a rater who gave no answer has no row; a rater who submitted
 nothing has the empty answer ``()``. ``AnnotationTable.excluded`` lists whatever a reader leaves out, with the reason.
@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
@@ -46,7 +47,7 @@ OLDER_DUPLICATE = "older answer of the same rater"
 NEWER_DUPLICATE = "another answer of the same rater"
 NO_RATER = "no annotator named"
 MODEL = "model:"
-"""What the names of raters that are models begin with."""
+"""Prefix of the names of raters that are models."""
 REFERENCE = "reference"
 """The rater who is what models are graded against, and no person."""
 
@@ -55,7 +56,7 @@ _MANY, _LONG = 6, 24
 
 @dataclass(frozen=True)
 class Answer:
-    """What one rater wrote about one item; ``texts=()`` is a submitted, empty answer.
+    """Texts of a rater about an item; ``texts=()`` is a submitted, empty answer.
 
     A plain string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``. If texts were split,
     ``written`` has them as they were.
@@ -73,14 +74,14 @@ class Answer:
 
     def __post_init__(self) -> None:
         texts: Any = (self.texts,) if isinstance(self.texts, str) else self.texts
-        parts = tuple(texts) if isinstance(texts, Iterable) else (texts,)
-        for part in parts:
-            if not isinstance(part, str):
+        texts_of_answer = tuple(texts) if isinstance(texts, Iterable) else (texts,)
+        for text in texts_of_answer:
+            if not isinstance(text, str):
                 raise InputError(
-                    f"An answer has {part!r}, which is not a text: leave out an answer that is missing, "
+                    f"An answer has {text!r}, which is not a text: leave out an answer that is missing, "
                     "and give () for an empty one."
                 )
-        object.__setattr__(self, "texts", parts)
+        object.__setattr__(self, "texts", texts_of_answer)
 
 
 def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:
@@ -95,15 +96,7 @@ def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:
 
 @dataclass(frozen=True)
 class Excluded:
-    """An answer that does not count, and why.
-
-    Attributes
-    ----------
-    item, rater : str
-        Of the answer; the rater is empty where none is named.
-    reason : str
-        For example ``skipped``.
-    """
+    """An answer that does not count, with the reason, such as ``skipped``; the rater is empty if nobody is named."""
 
     item: str
     rater: str
@@ -112,44 +105,41 @@ class Excluded:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnnotationTable:
-    """Items x raters -> answer, as arrays over the answers that were given.
+    """Items x raters -> answer, as arrays with an entry for each answer.
 
     Attributes
     ----------
     items, raters : tuple of str
         Ids in order of first appearance; items without an answer are kept.
     texts : tuple of str
-        Distinct normalized texts, sorted: an item's result does not depend on what else is in the table.
+        Distinct normalized texts, sorted, so that the result of an item does not depend on other items.
     answers : tuple of tuple of int
         Distinct answers, each a sorted tuple of indices into `texts`; ``()`` is the empty answer.
     item, rater, answer : ndarray of int64, shape (n,)
-        One entry per given answer, sorted by item, then rater: indices into `items`, `raters` and `answers`.
+        Indices into `items`, `raters` and `answers`, sorted by item, then rater.
     excluded : tuple of Excluded
         Answers that don't count, with the reason.
-    casefold : bool
-        Whether texts that differ only in case are one text.
-    ignore_harakat : bool
-        Whether texts that differ only in Arabic vowel signs are one text.
+    casefold, ignore_harakat : bool
+        Whether texts that differ only in case, or in Arabic vowel signs, are the same text.
     input_sha256 : str or None
-        Of the file that was read; None for a table made of answers or of a data frame.
+        Hash of the file that was read; None for answers and data frames.
     warnings : tuple of str
-        What a reader could not tell for sure, one sentence each.
+        Sentences about what a reader could not tell for sure.
     fields : dict of str to tuple of str
-        Fields of the items that were asked for, such as their site: a value for each of `items`, empty where it is
-        missing.
+        Fields of the items, such as their site: a value for each of `items`, empty if it is missing.
     written : tuple of tuple of str
-        The texts of each entry as they were written, in order and with their line breaks; empty texts are left out.
+        Texts of each entry as they were written, with their line breaks and without empty texts.
     split : Split or None
-        How texts were split, where they were.
+        Splitting of the texts, if they were split.
     reading : Reading or None
         How the input was read; None for a table made of answers.
     marks : str or None
-        Which texts were taken for marks of a missing answer (:mod:`softirr.answers.missing`); None where no reader has
-        looked for them.
+        Option of the marks for a missing answer (:mod:`softirr.answers.missing`); None if no reader has looked for
+        them.
     weights : ndarray of float, shape (number of items,), optional
-        How much each item counts; None counts each once. See :func:`softirr.answers.weights.weighted`.
+        Weight of each item; None counts each once. See :func:`softirr.answers.weights.weighted`.
     kind : str
-        Kind of the field: ``text``, or how other values are compared. See :mod:`softirr.answers.kinds`.
+        Kind of the field, such as ``text``. See :mod:`softirr.answers.kinds`.
     """
 
     items: tuple[str, ...]
@@ -185,37 +175,25 @@ class AnnotationTable:
         excluded: Iterable[Excluded] = (),
         casefold: bool = False,
         ignore_harakat: bool = False,
-        input_sha256: str | None = None,
-        warnings: Iterable[str] = (),
-        fields: Mapping[str, Mapping[str, str]] | None = None,
-        reading: Reading | None = None,
     ) -> Self:
-        """Build the table; texts are normalized, and empty or repeated texts within one answer are folded away.
+        """Build the table; texts are normalized, and empty or repeated texts of an answer are dropped.
 
         Parameters
         ----------
         answers : iterable of Answer or (item, rater, texts)
         items : iterable of str
-            Ids that exist whether answered or not; they come first, in this order.
+            Ids of all items, answered or not; they come first, in this order.
         raters : iterable of str
-            Names in the order that the table has; those without an answer are left out.
-        casefold : bool
-            Texts that differ only in case are one text.
-        ignore_harakat : bool
-            Texts that differ only in Arabic vowel signs are one text.
-        input_sha256 : str, optional
-            Of the file that the answers stand in.
-        warnings : iterable of str
-            What is not certain, one sentence each; the report repeats them.
-        fields : dict of str to dict of str to str, optional
-            Fields of the items: item -> field -> value.
-        reading : Reading, optional
-            How the answers were read.
+            Names in the order of the table; those without an answer are left out.
+        excluded : iterable of Excluded
+            Answers that do not count, with the reason.
+        casefold, ignore_harakat : bool
+            Whether texts that differ only in case, or in Arabic vowel signs, are the same text.
 
         Raises
         ------
         InputError
-            If one rater answers one item twice, or an entry is not an answer.
+            If a rater answers an item twice, or an entry is not an answer.
 
         Examples
         --------
@@ -226,49 +204,40 @@ class AnnotationTable:
         """
         item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
         rater_ids = {name: index for index, name in enumerate(dict.fromkeys(raters))}
-        texts: set[str] = set()
         answer_ids: dict[tuple[str, ...], int] = {}
-        rows: dict[tuple[int, int], int] = {}
-        written: dict[tuple[int, int], tuple[str, ...]] = {}
+        rows: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
         for number, entry in enumerate(answers, start=1):
-            given = _answer(entry, number)
-            folded = {text: normalize(text, casefold=casefold, ignore_harakat=ignore_harakat) for text in given.texts}
-            key = tuple(sorted({text for text in folded.values() if text}))
-            texts.update(key)
-            place = item_ids.setdefault(given.item, len(item_ids)), rater_ids.setdefault(given.rater, len(rater_ids))
-            if place in rows:
-                raise InputError(f"Rater {given.rater!r} has two answers for item {given.item!r}.")
-            rows[place] = answer_ids.setdefault(key, len(answer_ids))
-            if given.written is not None:
-                folded = {text: normalize(text) for text in given.written}
-            written[place] = tuple(
-                # one string object where nothing was folded: a table keeps no text twice
-                short if short == text else normalize_lines(text)
-                for text, short in folded.items()
-                if short
-            )
-        order = sorted(rows)
-        used = sorted({rater for _, rater in order})
-        numbers = {rater: number for number, rater in enumerate(used)}
+            answer = _answer(entry, number)
+            forms = {text: normalize(text, casefold=casefold, ignore_harakat=ignore_harakat) for text in answer.texts}
+            key = tuple(sorted({form for form in forms.values() if form}))
+            cell = item_ids.setdefault(answer.item, len(item_ids)), rater_ids.setdefault(answer.rater, len(rater_ids))
+            if cell in rows:
+                raise InputError(f"Rater {answer.rater!r} has two answers for item {answer.item!r}.")
+            rows[cell] = answer_ids.setdefault(key, len(answer_ids)), _as_written(answer, forms)
+        cells = sorted(rows)
+        answering = sorted({rater for _, rater in cells})
+        new_rater_ids = {rater: index for index, rater in enumerate(answering)}
         names = tuple(rater_ids)
-        text_ids = {text: index for index, text in enumerate(sorted(texts))}
+        text_ids = {text: index for index, text in enumerate(sorted({text for key in answer_ids for text in key}))}
         return cls(
             items=tuple(item_ids),
-            raters=tuple(names[rater] for rater in used),
+            raters=tuple(names[rater] for rater in answering),
             texts=tuple(text_ids),
             answers=tuple(tuple(text_ids[text] for text in key) for key in answer_ids),
-            item=np.array([item for item, _ in order], dtype=np.int64),
-            rater=np.array([numbers[rater] for _, rater in order], dtype=np.int64),
-            answer=np.array([rows[place] for place in order], dtype=np.int64),
+            item=np.array([item for item, _ in cells], dtype=np.int64),
+            rater=np.array([new_rater_ids[rater] for _, rater in cells], dtype=np.int64),
+            answer=np.array([rows[cell][0] for cell in cells], dtype=np.int64),
             excluded=tuple(excluded),
             casefold=casefold,
             ignore_harakat=ignore_harakat,
-            input_sha256=input_sha256,
-            warnings=tuple(warnings),
-            fields=_columns(item_ids, fields or {}),
-            written=tuple(written[place] for place in order),
-            reading=reading,
+            written=tuple(rows[cell][1] for cell in cells),
         )
+
+    def with_fields(self, fields: Mapping[str, Mapping[str, str]]) -> Self:
+        """Return the table with fields of its items: item -> field -> value."""
+        names = dict.fromkeys(name for values in fields.values() for name in values)
+        columns = {name: tuple(fields.get(item, {}).get(name, "") for item in self.items) for name in names}
+        return replace(self, fields=columns)
 
     def part(self, *, items: Iterable[str] | None = None, raters: Iterable[str] | None = None) -> Self:
         """The table of some items and raters only; items that are left without an answer stay.
@@ -285,32 +254,27 @@ class AnnotationTable:
         >>> table.part(raters=["ann"]).texts
         ('fever',)
         """
-        kept_items = set(self.items if items is None else items)
-        kept_raters = set(self.raters if raters is None else raters)
-        rows = [
-            Answer(self.items[i], self.raters[r], self.texts_of(a), written)
-            for i, r, a, written in zip(
-                self.item.tolist(), self.rater.tolist(), self.answer.tolist(), self.written, strict=True
-            )
-            if self.items[i] in kept_items and self.raters[r] in kept_raters
-        ]
-        kept = type(self).from_answers(
-            rows,
-            items=(name for name in self.items if name in kept_items),
+        item_names = set(self.items if items is None else items)
+        rater_names = set(self.raters if raters is None else raters)
+        cells = zip(self.item.tolist(), self.rater.tolist(), self.answer.tolist(), self.written, strict=True)
+        table = type(self).from_answers(
+            (
+                Answer(self.items[i], self.raters[r], self.texts_of(a), written)
+                for i, r, a, written in cells
+                if self.items[i] in item_names and self.raters[r] in rater_names
+            ),
+            items=(name for name in self.items if name in item_names),
             casefold=self.casefold,
             ignore_harakat=self.ignore_harakat,
-            fields={
-                item: {name: values[number] for name, values in self.fields.items()}
-                for number, item in enumerate(self.items)
-                if item in kept_items
-            },
         )
+        is_in_part = [name in item_names for name in self.items]
         return replace(
-            kept,
+            table,
+            fields={name: tuple(compress(values, is_in_part)) for name, values in self.fields.items()},
             split=self.split,
             marks=self.marks,
             kind=self.kind,
-            weights=None if self.weights is None else self.weights[[name in kept_items for name in self.items]],
+            weights=None if self.weights is None else self.weights[is_in_part],
         )
 
     def __repr__(self) -> str:
@@ -344,14 +308,15 @@ class AnnotationTable:
         return tuple(self.texts[text] for text in self.answers[answer])
 
 
-def _columns(items: Iterable[str], fields: Mapping[str, Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Field -> a value for each item."""
-    ids: Sequence[str] = tuple(items)
-    names = dict.fromkeys(name for values in fields.values() for name in values)
-    return {name: tuple(fields.get(item, {}).get(name, "") for item in ids) for name in names}
+def _as_written(answer: Answer, forms: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the texts of an answer as they were written, with their line breaks and without empty ones."""
+    if answer.written is not None:
+        forms = {text: normalize(text) for text in answer.written}
+    # the same string object if nothing differs: a table stores no text twice
+    return tuple(form if form == text else normalize_lines(text) for text, form in forms.items() if form)
 
 
 def _shown(names: Sequence[str]) -> str:
     """The first names, in one line."""
-    shown = ", ".join(repr(name if len(name) <= _LONG else name[: _LONG - 1] + "…") for name in names[:_MANY])
-    return (shown or "none") + (", …" if len(names) > _MANY else "")
+    names_shown = ", ".join(repr(name if len(name) <= _LONG else name[: _LONG - 1] + "…") for name in names[:_MANY])
+    return (names_shown or "none") + (", …" if len(names) > _MANY else "")

@@ -74,25 +74,25 @@ def is_mixed(values: Iterable[Any]) -> bool:
     return len(are_texts) > 1
 
 
-def texts_of_cell(value: Any, place: str) -> tuple[str, ...] | None:
+def texts_of_cell(value: Any, location: str) -> tuple[str, ...] | None:
     """Return the texts of a cell (a text, or a list, tuple, set or array of texts), or None if it is missing.
 
     Raises
     ------
     InputError
-        If a part is not a text; the message begins with `place`.
+        If a part is not a text; the message begins with `location`.
     """
     if is_missing(value):
         return None
     is_single = isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
-    parts = (value,) if is_single else tuple(value)
-    for part in parts:
-        if not isinstance(part, str):
-            raise InputError(f"{place} has {part!r}, which is not a text.")
-    return parts
+    texts = (value,) if is_single else tuple(value)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(f"{location} has {text!r}, which is not a text.")
+    return texts
 
 
-def identifier(place: str, role: str, name: str) -> str:
+def identifier(location: str, role: str, name: str) -> str:
     """Return the name of an item or rater in normal form, so that names that look the same are the same.
 
     Raises
@@ -101,5 +101,5 @@ def identifier(place: str, role: str, name: str) -> str:
         If it contains a byte order mark, which two files that were pasted together leave.
     """
     if "\ufeff" in name:
-        raise InputError(f"{place}: the {role} contains a byte order mark: remove it when you join files.")
+        raise InputError(f"{location}: the {role} contains a byte order mark: remove it when you join files.")
     return normalize(name)

@@ -43,21 +43,25 @@ def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequen
     >>> report.coefficients["observed_agreement"].value
     0.75
     """
-    name, given = _given(table, weights)
-    numbers = np.array([_number(value, item, name) for item, value in zip(table.items, given, strict=True)])
+    name, item_weights = _given(table, weights)
+    numbers = np.array([_number(value, item, name) for item, value in zip(table.items, item_weights, strict=True)])
     if not (numbers > 0).any():
         raise InputError(f"No item has a weight above 0{name}.")
     if not math.isfinite(float(np.square(numbers).sum())) or not float(np.square(numbers[numbers > 0]).min()):
         raise InputError(f"The weights{name} are too large or too small to compute with.")
-    kept = numbers[table.item] > 0
-    gone = np.flatnonzero(~kept).tolist()
+    is_counted = numbers[table.item] > 0
+    gone = np.flatnonzero(~is_counted).tolist()
     left_out = tuple(Excluded(table.items[table.item[i]], table.raters[table.rater[i]], WEIGHT_0) for i in gone)
     return replace(
         table,
-        item=table.item[kept],
-        rater=table.rater[kept],
-        answer=table.answer[kept],
-        written=tuple(own for own, there in zip(table.written, kept.tolist(), strict=True) if there),
+        item=table.item[is_counted],
+        rater=table.rater[is_counted],
+        answer=table.answer[is_counted],
+        written=tuple(
+            weights_array
+            for weights_array, is_counted_row in zip(table.written, is_counted.tolist(), strict=True)
+            if is_counted_row
+        ),
         excluded=(*table.excluded, *left_out),
         weights=numbers,
     )
@@ -105,8 +109,8 @@ def effective_items(weights: Sequence[float]) -> float:
     >>> effective_items([1, 1, 2])
     2.6666666666666665
     """
-    own = np.asarray(weights, dtype=np.float64)
-    return float(own.sum() ** 2 / np.square(own).sum())
+    weights_array = np.asarray(weights, dtype=np.float64)
+    return float(weights_array.sum() ** 2 / np.square(weights_array).sum())
 
 
 def refuse_weights(table: AnnotationTable, what: str, *, instead: str = "") -> None:

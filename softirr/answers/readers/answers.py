@@ -25,27 +25,27 @@ def _read(records: Records, request: Request) -> RawInput:
     """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer."""
     texts_field = RawField("texts")
     n = 0
-    there: set[str] = set()
+    extra_keys: set[str] = set()
     for line, row in request.checked(records, _is_it, '{"item": ..., "rater": ..., "texts": [...]}'):
         n += 1
-        place = request.line(line)
+        location = request.line(line)
         names = []
         for key in ("item", "rater"):
-            given = row[key]
-            if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip():
-                raise InputError(f"{place}: {key} is neither a name nor a number.")
-            names.append(identifier(place, key, str(given)))
+            name = row[key]
+            if isinstance(name, bool) or not isinstance(name, int | str) or not str(name).strip():
+                raise InputError(f"{location}: {key} is neither a name nor a number.")
+            names.append(identifier(location, key, str(name)))
         if request.fields.names:
-            there |= row.keys() - _KEYS
-            request.fields.add(place, names[0], row)
+            extra_keys |= row.keys() - _KEYS
+            request.fields.add(location, names[0], row)
         texts = row["texts"]
         if texts is None:  # asked, but no answer: the item exists, the answer is missing
             texts_field.retract(names[0], names[1])
         elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise InputError(f"{place}: texts is not a list of strings.")
+            raise InputError(f"{location}: texts is not a list of strings.")
         else:
             texts_field.add(names[0], names[1], tuple(texts) or None, line)
-    request.fields.require(request.name, there)
+    request.fields.require(request.name, extra_keys)
     return tool_input(request, "jsonl", {"texts": texts_field}, n)
 
 

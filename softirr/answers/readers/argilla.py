@@ -48,12 +48,12 @@ def _read(records: Records, request: Request) -> RawInput:
     """
     records_read: list[tuple[str, int, list[tuple[str, Any, Any, str | None]]]] = []
     for line, record in request.checked(records, lambda record: True, "a record of Argilla"):
-        place = request.line(line)
+        location = request.line(line)
         item = next(
             (record[key] for key in ("id", "external_id", "_server_id") if record.get(key) not in (None, "")), None
         )
-        with refused(f"{place}: the responses are not as Argilla writes them.", TypeError, AttributeError):
-            responses = list(_responses(record, place))
+        with refused(f"{location}: the responses are not as Argilla writes them.", TypeError, AttributeError):
+            responses = list(_responses(record, location))
         records_read.append((str(len(records_read) + 1 if item is None else item), line, responses))
     values: dict[str, list[Any]] = {}
     for _, _, responses in records_read:
@@ -63,8 +63,8 @@ def _read(records: Records, request: Request) -> RawInput:
         name for name, values_given in values.items() if all(isinstance(value, str | None) for value in values_given)
     ]
     kinds = {name: kind for name, values_given in values.items() if name not in texts and (kind := _kind(values_given))}
-    chosen = chosen_fields(request, texts, kinds, "text question")
-    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in chosen}
+    question_names = chosen_fields(request, texts, kinds, "text question")
+    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in question_names}
     unsaid = False
     for item, line, responses in records_read:
         for field in fields.values():
@@ -80,7 +80,9 @@ def _read(records: Records, request: Request) -> RawInput:
             "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: "
             "export with flatten=True."
         )
-    notes += unread_fields({name: len(own) for name, own in values.items() if name not in chosen}, "questions", request)
+    notes += unread_fields(
+        {name: len(responses) for name, responses in values.items() if name not in question_names}, "questions", request
+    )
     return tool_input(request, "argilla", fields, len(records_read), notes)
 
 
@@ -117,25 +119,25 @@ def _values(value: Any, kind: str) -> tuple[str, ...] | None:
     )
 
 
-def _keep(field: RawField, item: str, user: Any, value: Any, status: str | None, place: tuple[int, str]) -> None:
+def _keep(field: RawField, item: str, user: Any, value: Any, status: str | None, location: tuple[int, str]) -> None:
     if not isinstance(user, str | int) or isinstance(user, bool) or not str(user).strip():
-        raise InputError(f"{place[1]}: a response names no user.")
+        raise InputError(f"{location[1]}: a response names no user.")
     if status in _COUNT:
         blank = value is None or (isinstance(value, str) and is_blank(value))
         texts = (value,) if isinstance(value, str) else value
-        field.add(item, str(user), None if blank else texts, place[0])
+        field.add(item, str(user), None if blank else texts, location[0])
     elif status in ("draft", "pending"):
         field.retract(item, str(user), DRAFT)
     else:
         field.retract(item, str(user), DISCARDED)
 
 
-def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any, Any, str | None]]:
+def _responses(record: Mapping[str, Any], location: str) -> Iterator[tuple[str, Any, Any, str | None]]:
     """Question, user, value and status of each response of a record."""
     nested = record.get("responses")
     if isinstance(nested, Mapping):
         for name, entries in nested.items():
-            yield from ((str(name), *_entry(entry, place)) for entry in entries or [])
+            yield from ((str(name), *_entry(entry, location)) for entry in entries or [])
     elif _is_list_of_users(nested):
         for entry in nested:
             for name, value in (entry["values"] or {}).items():
@@ -143,23 +145,23 @@ def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any
                 yield str(name), entry.get("user_id"), inner, entry.get("status")
     for key, value in record.items():
         if (name := str(key).removesuffix(_USERS)) != str(key):
-            yield from _in_columns(name, value, record.get(name + _VALUES), record.get(name + _STATUS), place)
+            yield from _in_columns(name, value, record.get(name + _VALUES), record.get(name + _STATUS), location)
         elif key != "responses" and _is_column(value):
             if isinstance(value, Mapping):
-                yield from _in_columns(str(key), value["user_id"], value["value"], value.get("status"), place)
+                yield from _in_columns(str(key), value["user_id"], value["value"], value.get("status"), location)
             else:
-                yield from ((str(key), *_entry(entry, place)) for entry in value)
+                yield from ((str(key), *_entry(entry, location)) for entry in value)
 
 
 def _in_columns(
-    name: str, users: Any, values: Any, status: Any, place: str
+    name: str, users: Any, values: Any, status: Any, location: str
 ) -> Iterator[tuple[str, Any, Any, str | None]]:
     users, values = users or [], values or []
     status = status or [None] * len(users)
     if not all(isinstance(column, list) for column in (users, values, status)):
         raise TypeError
     if not len(users) == len(values) == len(status):
-        raise InputError(f"{place}: the responses to {name} differ in number from their users.")
+        raise InputError(f"{location}: the responses to {name} differ in number from their users.")
     yield from ((name, *column) for column in zip(users, values, status, strict=True))
 
 
@@ -181,9 +183,9 @@ def _is_column(value: Any) -> bool:
     )
 
 
-def _entry(response: Any, place: str) -> tuple[Any, Any, str | None]:
+def _entry(response: Any, location: str) -> tuple[Any, Any, str | None]:
     if not isinstance(response, Mapping) or "user_id" not in response or "value" not in response:
-        raise InputError(f"{place}: a response has no user_id or no value.")
+        raise InputError(f"{location}: a response has no user_id or no value.")
     return response["user_id"], response["value"], response.get("status")
 
 

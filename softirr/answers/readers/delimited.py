@@ -31,7 +31,7 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
     start = source.check_text()
     if not start.strip() and source.is_short:
         raise InputError(f"{source.name} is empty.")
-    mark = delimiter or _delimiter(start, whole=source.is_short)
+    mark = delimiter or _delimiter(start, is_whole=source.is_short)
     if mark is None:
         raise InputError(
             f"{source.name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text, or another table "
@@ -39,18 +39,18 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
         )
     has_header = request.options.header != "none"
     if has_header:
-        first, rest = below_title(_rows(source, mark))
+        first, later_rows = below_title(_rows(source, mark))
         number, header = first[0]
         columns = tuple(cell.strip() for cell in header if cell is not None)
         if not request.options.layout.names_columns:
             refuse_numbers_as_header(source.name, columns, first[1:])
         _check_header(source.name, number, columns)
     else:
-        rest = _rows(source, mark)
-        number, row = next(rest)
+        later_rows = _rows(source, mark)
+        number, row = next(later_rows)
         columns = numbered_columns(len(row))
         first = [(0, columns), (number, row)]
-    rows = _checked(source.name, columns, first, rest, has_header=has_header)
+    rows = _checked(source.name, columns, first, later_rows, has_header=has_header)
     return Rows(source.name, "tsv" if mark == "\t" else "csv", columns, rows, unit="line", delimiter=mark)
 
 
@@ -77,13 +77,13 @@ def _checked(
     name: str,
     columns: Sequence[str],
     first: Sequence[tuple[int, Sequence[Any]]],
-    rest: Iterator[tuple[int, list[Any]]],
+    later_rows: Iterator[tuple[int, list[Any]]],
     *,
     has_header: bool,
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows after the header; a wider row is refused."""
     rows = ((number, [cell for cell in row if cell is not None]) for number, row in first[1:])
-    for number, row in chain(rows, rest):
+    for number, row in chain(rows, later_rows):
         if len(row) > len(columns):
             raise InputError(
                 f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put quotes "
@@ -121,7 +121,7 @@ class _Lines:
         return line
 
 
-def _delimiter(start: str, *, whole: bool) -> str | None:
+def _delimiter(start: str, *, is_whole: bool) -> str | None:
     """What separates the columns: of the known header, else what gives several columns and rows of the same width."""
     line = first_line(start)
     if line.casefold().startswith("sep=") and len(line) == 5:
@@ -129,8 +129,8 @@ def _delimiter(start: str, *, whole: bool) -> str | None:
     for mark in _DELIMITERS:
         if {cell.strip().casefold() for cell in _cells(line, mark)} >= _STANDARD:
             return mark
-    rows = {mark: [(0, row) for row in _first_rows(start, mark, whole=whole)] for mark in _DELIMITERS}
-    return _widest(rows) or _widest({mark: below_title(iter(own))[0] for mark, own in rows.items()})
+    rows = {mark: [(0, row) for row in _first_rows(start, mark, is_whole=is_whole)] for mark in _DELIMITERS}
+    return _widest(rows) or _widest({mark: below_title(iter(rows_of_mark))[0] for mark, rows_of_mark in rows.items()})
 
 
 def _widest(rows_by_mark: Mapping[str, Sequence[tuple[int, Sequence[str | None]]]]) -> str | None:
@@ -138,10 +138,10 @@ def _widest(rows_by_mark: Mapping[str, Sequence[tuple[int, Sequence[str | None]]
     best, widest = None, 1
     for mark, rows in rows_by_mark.items():
         header = [cell for cell in rows[0][1] if cell is not None] if rows else []
-        width, named = len(header), sum(bool(cell.strip()) for cell in header)
+        width, n_named = len(header), sum(bool(cell.strip()) for cell in header)
         sizes = [len(row) - row.count(None) for _, row in rows[1:]]
         fitting = sum(width / 2 < size <= width for size in sizes)
-        if width > widest and named > 1 and 2 * fitting > len(sizes) > 0:
+        if width > widest and n_named > 1 and 2 * fitting > len(sizes) > 0:
             best, widest = mark, width
     return best
 
@@ -153,10 +153,10 @@ def _cells(line: str, mark: str) -> list[str]:
         return []
 
 
-def _first_rows(start: str, mark: str, *, whole: bool) -> Iterator[list[str]]:
+def _first_rows(start: str, mark: str, *, is_whole: bool) -> Iterator[list[str]]:
     lines = list(io.StringIO(start, newline=""))
     with long_fields():
-        reader = csv.reader(lines if whole or len(lines) < 3 else lines[:-1], delimiter=mark)
+        reader = csv.reader(lines if is_whole or len(lines) < 3 else lines[:-1], delimiter=mark)
         try:
             for row in reader:
                 if any(cell.strip() for cell in row):

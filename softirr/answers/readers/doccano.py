@@ -76,38 +76,40 @@ def _keep(
     """
     n = 0
     for line, record in request.checked(records, _has_id, "an example of doccano, with id"):
-        place = request.line(line)
+        location = request.line(line)
         n += 1
         item = str(record["id"])
         if rater is not None and isinstance(record.get("label"), list):
-            field.add(item, rater, _texts(record["label"], place), line)
+            field.add(item, rater, _texts(record["label"], location), line)
         elif isinstance(record.get("annotations"), list):
             field.add_item(item)
             for entry in record["annotations"]:
                 if not isinstance(entry, Mapping) or entry.get("user") in (None, ""):
-                    raise InputError(f"{place}: an annotation names no user.")
+                    raise InputError(f"{location}: an annotation names no user.")
                 user, label = str(entry["user"]), entry.get("label")
                 is_category = "text" not in entry and "start_offset" not in entry and isinstance(label, int | str)
                 if is_category != bool(categories) and field.answers:
-                    raise InputError(f"{place}: some annotations are texts and others categories.")
+                    raise InputError(f"{location}: some annotations are texts and others categories.")
                 if is_category:
                     categories[item, user] += 1
-                field.add(item, user, (str(label),) if is_category else _texts([entry.get("text")], place), line)
+                field.add(item, user, (str(label),) if is_category else _texts([entry.get("text")], location), line)
         elif rater is None and isinstance(record.get("label"), list):
-            _texts(record["label"], place)
+            _texts(record["label"], location)
             raise InputError(
                 f"{request.name} is doccano's file of one annotator, or of a project whose annotators share their annotations: give the folder or "
                 "ZIP archive with a file for each annotator."
             )
         else:
-            raise InputError(f"{place}: expected an example of doccano, with a list of labels.")
+            raise InputError(f"{location}: expected an example of doccano, with a list of labels.")
     return n
 
 
-def _texts(values: list[Any], place: str) -> tuple[str, ...] | None:
+def _texts(values: list[Any], location: str) -> tuple[str, ...] | None:
     for value in values:
         if not isinstance(value, str):
-            raise InputError(f"{place}: a label is no text: only exports of texts (sequence to sequence) can be read.")
+            raise InputError(
+                f"{location}: a label is no text: only exports of texts (sequence to sequence) can be read."
+            )
     return tuple(value for value in values if value.strip()) or None
 
 

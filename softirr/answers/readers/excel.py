@@ -49,26 +49,26 @@ def _read(source: Source, request: Request) -> Rows | RawInput:
     openpyxl = needed("openpyxl", "openpyxl", "An Excel workbook")
     file = source.seekable()
     with refused(_damaged(source.name)):  # openpyxl has no exception of its own for damaged files
-        parts = _Parts.of(file, source.name)
+        sheet_properties = _SheetProperties.of(file, source.name)
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        for each in book.worksheets:
-            each.reset_dimensions()  # what a file says of its own size may be wrong, or a million empty rows
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # what a file says of its own size may be wrong, or a million empty rows
         visible = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
         tables = [title for title in visible if _has_table(book[title])]
-        formulas = openpyxl.load_workbook(file, read_only=True, data_only=False) if parts.formulas else None
+        formulas = openpyxl.load_workbook(file, read_only=True, data_only=False) if sheet_properties.formulas else None
         small = source.length <= _SMALL  # only then are merged cells looked at
-        whole = openpyxl.load_workbook(file) if small and parts.merged else None
+        book_with_merged_cells = openpyxl.load_workbook(file) if small and sheet_properties.merged else None
 
     def rows(title: str) -> Rows:
         if formulas is not None:
             formulas[title].reset_dimensions()
-        merged = [] if whole is None else list(whole[title].merged_cells.ranges)
-        written = None if formulas is None else formulas[title]
+        merged = [] if book_with_merged_cells is None else list(book_with_merged_cells[title].merged_cells.ranges)
+        formula_rows = None if formulas is None else formulas[title]
         header, rest = table_below_title(
-            _numbered(book[title], written, source.name), merged, source.name, request.options
+            _numbered(book[title], formula_rows, source.name), merged, source.name, request.options
         )
         first = list(islice(rest, 1))
-        notes = ["The workbook has hidden or filtered rows, which are read, too."] if parts.hidden else []
+        notes = ["The workbook has hidden or filtered rows, which are read, too."] if sheet_properties.hidden else []
         notes += [note for number, _ in first for note in _across(merged, number)]
         return Rows(source.name, "xlsx", header, chain(first, rest), notes=tuple(notes))
 
@@ -97,7 +97,7 @@ def _damaged(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _SheetProperties:
     """Whether any sheet has formulas, merged cells, or hidden rows."""
 
     formulas: bool
@@ -105,10 +105,10 @@ class _Parts:
     hidden: bool
 
     @classmethod
-    def of(cls, file: IO[bytes], name: str) -> _Parts:
+    def of(cls, file: IO[bytes], name: str) -> _SheetProperties:
         """Look through the sheets of a workbook, piece by piece."""
         marks = (_FORMULA, _MERGED, _HIDDEN)
-        seen = [False] * len(marks)
+        has_mark = [False] * len(marks)
         with zipfile.ZipFile(file) as archive:
             sheets = [info for info in archive.infolist() if info.filename.startswith("xl/worksheets/")]
             if sum(info.file_size for info in archive.infolist()) > _LARGEST:
@@ -119,22 +119,25 @@ class _Parts:
                 if info.is_dir():
                     continue
                 end = b""
-                with archive.open(info) as part:
-                    while piece := part.read(1 << 20):
+                with archive.open(info) as sheet_file:
+                    while piece := sheet_file.read(1 << 20):
                         text = end + piece
-                        seen = [there or mark.search(text) is not None for there, mark in zip(seen, marks, strict=True)]
+                        has_mark = [
+                            is_found or mark.search(text) is not None
+                            for is_found, mark in zip(has_mark, marks, strict=True)
+                        ]
                         end = text[-_TAG:]
         file.seek(0)
-        return cls(*seen)
+        return cls(*has_mark)
 
 
 def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[Cell]]]:
     """Number and texts of each row that is not blank."""
     values = sheet.iter_rows(values_only=True)
-    written = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
+    formula_rows = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
     n_cells = 0
     with refused(_damaged(name)):
-        for number, (row, formula) in enumerate(zip(values, written, strict=formulas is not None), start=1):
+        for number, (row, formula) in enumerate(zip(values, formula_rows, strict=formulas is not None), start=1):
             n_cells += len(row)
             if number > _MOST_ROWS or n_cells > _MOST_CELLS:
                 raise InputError(
@@ -158,9 +161,9 @@ def _text(value: Any, number: int, column: int) -> Cell:
 
 
 def _no_value(number: int, column: int, reason: str) -> NoValue:
-    letters, left = "", column + 1
-    while left:
-        left, letter = divmod(left - 1, 26)
+    letters, remaining = "", column + 1
+    while remaining:
+        remaining, letter = divmod(remaining - 1, 26)
         letters = chr(ord("A") + letter) + letters
     return NoValue(f"{letters}{number}", reason)
 

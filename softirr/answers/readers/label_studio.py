@@ -76,41 +76,43 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
             f"{request.name} has {len(files)} exports, and ids of tasks differ between projects: name the field of "
             f"the tasks' data that identifies a task with {option('item')}. The data have {listed(list(first.get('data') or {}))}."
         )
-    parts = {path.stem: Export(request) for path in files}
+    exports = {path.stem: Export(request) for path in files}
     for path in files:
-        _add_tasks(parts[path.stem], str(path), _records(folder, path))
-    has_one_rater = len(parts) == len(files) and all(len(_raters(part)) < 2 for part in parts.values())
-    for name, part in parts.items():
-        _merge(export, part, name if has_one_rater and len(parts) > 1 else None)
-    note = f"Each export has the answers of one rater: {listed(list(parts))}."
-    return _input(export, [note] if has_one_rater and len(parts) > 1 else [])
+        _add_tasks(exports[path.stem], str(path), _records(folder, path))
+    has_one_rater = len(exports) == len(files) and all(
+        len(_raters(export_of_file)) < 2 for export_of_file in exports.values()
+    )
+    for name, export_of_file in exports.items():
+        _merge(export, export_of_file, name if has_one_rater and len(exports) > 1 else None)
+    note = f"Each export has the answers of one rater: {listed(list(exports))}."
+    return _input(export, [note] if has_one_rater and len(exports) > 1 else [])
 
 
 def _raters(export: Export) -> set[str | None]:
     return {source.rater for task in export.tasks.values() for source in task.sources if not source.is_prediction}
 
 
-def _merge(export: Export, part: Export, rater: str | None) -> None:
+def _merge(export: Export, export_of_file: Export, rater: str | None) -> None:
     """Add the tasks of another export; with a rater, all of its annotations are theirs."""
-    for item, task in part.tasks.items():
+    for item, task in export_of_file.tasks.items():
         sources = task.sources
         if rater is not None:
             sources = tuple(source if source.is_prediction else source._replace(rater=rater) for source in sources)
         earlier = export.tasks.get(item, TaskAnswers(item, ()))
         export.tasks[item] = TaskAnswers(item, earlier.sources + sources, earlier.drafts + task.drafts)
-    for name, found_control in part.controls.items():
+    for name, found_control in export_of_file.controls.items():
         control = export.controls.setdefault(name, replace(found_control, n_results=0, n_prefilled=0))
         control.n_results += found_control.n_results
         control.n_prefilled += found_control.n_prefilled
         control.kind = "set" if "set" in (control.kind, found_control.kind) else control.kind
-    export.types |= part.types
-    export.unread += part.unread
-    export.names |= part.names if rater is None else {}
-    export.keys |= part.keys
-    export.n_tasks += part.n_tasks
-    export.n_twice += part.n_twice
-    export.alone += part.alone
-    export.beside |= part.beside
+    export.types |= export_of_file.types
+    export.unread += export_of_file.unread
+    export.names |= export_of_file.names if rater is None else {}
+    export.keys |= export_of_file.keys
+    export.n_tasks += export_of_file.n_tasks
+    export.n_twice += export_of_file.n_twice
+    export.alone += export_of_file.alone
+    export.beside |= export_of_file.beside
 
 
 def _records(folder: Folder, path: Path) -> Records:
@@ -165,12 +167,12 @@ def _add_tasks(export: Export, name: str, records: Records) -> None:
         raise InputError(f"{export.no_mark}: was_cancelled is missing, which the other annotations have.")
 
 
-def _add_task(export: Export, place: str, task: Mapping[str, Any]) -> None:
+def _add_task(export: Export, location: str, task: Mapping[str, Any]) -> None:
     request = export.request
     data = task["data"] if isinstance(task.get("data"), Mapping) else {}
     export.n_tasks += 1
     export.keys |= dict.fromkeys(map(str, list(data)[:_MOST_KEYS]))
-    item = _item_of(place, task, data, request.options.item)
+    item = _item_of(location, task, data, request.options.item)
     annotations = _new_annotations(export, item, task)
     read = read_task({**task, "annotations": annotations}, predictions=request.options.predictions_as_raters, item=item)
     for number, annotation in enumerate(annotations, start=1):
@@ -178,22 +180,22 @@ def _add_task(export: Export, place: str, task: Mapping[str, Any]) -> None:
         export.has_marks |= annotation.get("was_cancelled") is False
         if annotation.get("was_cancelled") is None and not export.no_mark:
             name = annotation.get("id", f"number {number}")
-            export.no_mark = f"{place}: task {listed([str(task['id'])])[:40]}: annotation {name}"
-    note_results(export, place, read, data)
+            export.no_mark = f"{location}: task {listed([str(task['id'])])[:40]}: annotation {name}"
+    note_results(export, location, read, data)
     earlier = export.tasks.get(item)
     if earlier is not None:
         read = TaskAnswers(item, earlier.sources + read.sources, earlier.drafts + read.drafts)
     export.tasks[item] = read
     if request.fields.names:
-        request.fields.add(place, item, task_fields(task, request.fields.names))
+        request.fields.add(location, item, task_fields(task, request.fields.names))
 
 
-def _item_of(place: str, task: Mapping[str, Any], data: Mapping[str, Any], key: str | None) -> str:
+def _item_of(location: str, task: Mapping[str, Any], data: Mapping[str, Any], key: str | None) -> str:
     if key is None:
         return str(task["id"])
     value = field_text(data.get(key, task.get(key) if key in ("id", "inner_id") else None))
     if not value:
-        raise InputError(f"{place}: the data have no {key!r}; they have {listed(list(map(str, data)))}.")
+        raise InputError(f"{location}: the data have no {key!r}; they have {listed(list(map(str, data)))}.")
     return value
 
 
@@ -224,16 +226,16 @@ def _note_name(export: Export, user: Any) -> None:
 def _input(export: Export, notes: list[str]) -> RawInput:
     request = export.request
     pool_turns(export)
-    chosen = chosen_controls(export)
+    control_names = chosen_controls(export)
     request.fields.require(request.name, export.keys)
     if export.n_twice:
         notes.append(
             f"{plural(export.n_twice, 'task is', 'tasks are')} in the input more than once: each annotation counts once."
         )
-    notes += unread_note(export, chosen)
+    notes += unread_note(export, control_names)
     oldest = request.options.repeats == "first"
     fields = {}
-    for name in chosen:
+    for name in control_names:
         control = export.controls[name]
         raw_field = RawField(
             name, control.kind, is_separate=True, repeats="set", is_merged=True, columns=(("text", name),)

@@ -113,7 +113,7 @@ def _add(column: _Field, record: Mapping[str, Any], line: int, source: tuple[Req
     column.raw.add(item, str(rater), texts or None, line)
 
 
-def _texts(column: _Field, value: Any, place: str, is_text: bool) -> tuple[str, ...]:
+def _texts(column: _Field, value: Any, location: str, is_text: bool) -> tuple[str, ...]:
     """Return the texts of a cell: a text, a list of texts and regions, or ``{"text": [...]}``."""
     if is_text and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
@@ -127,29 +127,29 @@ def _texts(column: _Field, value: Any, place: str, is_text: bool) -> tuple[str, 
             continue
         if isinstance(entry, Mapping) and "text" not in entry:
             if not _is_region(entry):
-                raise InputError(f"{place} has no texts.")
+                raise InputError(f"{location} has no texts.")
             column.n_without_text += 1
             continue
         inner = entry["text"] if isinstance(entry, Mapping) else entry
         for text in inner if isinstance(inner, list) else [inner]:
             if not isinstance(text, str | None):
-                raise InputError(f"{place} has no texts.")
+                raise InputError(f"{location} has no texts.")
             texts += [] if text is None or is_blank(text) else [text]
     return tuple(texts)
 
 
-def _is_region(part: Mapping[str, Any]) -> bool:
-    return bool({"start", "end", "x", "y", "points", "vertices", "ranges", "sequence", "rle"} & part.keys())
+def _is_region(entry: Mapping[str, Any]) -> bool:
+    return bool({"start", "end", "x", "y", "points", "vertices", "ranges", "sequence", "rle"} & entry.keys())
 
 
-def _list_or_text(parsed: Any, written: str) -> Any:
+def _list_or_text(parsed: Any, text: str) -> Any:
     """Return what JSON in a cell stands for: texts and regions of Label Studio, or the text as it was written."""
     entries = parsed if isinstance(parsed, list) else [parsed]
     is_ours = (
         isinstance(entry, str) or (isinstance(entry, Mapping) and ("text" in entry or _is_region(entry)))
         for entry in entries
     )
-    return parsed if entries and all(is_ours) else written
+    return parsed if entries and all(is_ours) else text
 
 
 def _cell_notes(name: str, column: _Field) -> Iterator[str]:

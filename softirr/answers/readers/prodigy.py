@@ -54,13 +54,13 @@ def _read(records: Records, request: Request) -> RawInput:
     """
     rows = []
     for line, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
-        place = request.line(line)
+        location = request.line(line)
         who = record.get("_annotator_id") or record.get("_session_id")
         if not isinstance(who, str) or not who.strip():
-            raise InputError(f"{place}: neither _annotator_id nor _session_id names an annotator.")
+            raise InputError(f"{location}: neither _annotator_id nor _session_id names an annotator.")
         time = record.get("_timestamp") or 0
         if not isinstance(time, int | float):
-            raise InputError(f"{place}: _timestamp is not a number.")
+            raise InputError(f"{location}: _timestamp is not a number.")
         rows.append((time, line, record, who.strip()))
     rows.sort(key=lambda row: row[0])
     names = list(
@@ -80,26 +80,26 @@ def _read(records: Records, request: Request) -> RawInput:
         and any(isinstance(row[2].get(_ACCEPT), list) for row in rows)
     ):
         names.append(_ACCEPT)
-    chosen = chosen_fields(request, names, kinds, "text_input field")
-    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in chosen}
+    field_names = chosen_fields(request, names, kinds, "text_input field")
+    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in field_names}
     key = _item_key([(record, who) for _, _, record, who in rows])
     for _, line, record, who in rows:
-        place = request.line(line)
+        location = request.line(line)
         item = str(record.get(key, record["_input_hash"]))
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
         for name, field in fields.items():
             value = record.get(name)
             if name == _ACCEPT and isinstance(value, list):
-                value = _options(record, place)
+                value = _options(record, location)
             elif not isinstance(value, str | None):
-                raise InputError(f"{place}: {name} is not a text.")
+                raise InputError(f"{location}: {name} is not a text.")
             if reason is not None:
                 field.retract(item, who, reason)
             else:
                 field.add(item, who, _as_texts(value), line)
     notes = [_SEVERAL_QUESTIONS] if key == _TASK else []
     unread = Counter(
-        name for _, _, record, _ in rows for name in (*_UNREAD, _ACCEPT) if record.get(name) and name not in chosen
+        name for _, _, record, _ in rows for name in (*_UNREAD, _ACCEPT) if record.get(name) and name not in field_names
     )
     notes += unread_fields(unread, "keys", request)
     return tool_input(request, "prodigy", fields, len(rows), notes)
@@ -128,10 +128,10 @@ def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:
     return {_ACCEPT: "set" if "multiple" in styles or max(map(len, choices)) > 1 else "nominal"}
 
 
-def _options(record: Mapping[str, Any], place: str) -> tuple[str, ...] | None:
+def _options(record: Mapping[str, Any], location: str) -> tuple[str, ...] | None:
     """The texts of the options that were accepted; None if there are none."""
     if not all(isinstance(option, str | int) for option in record[_ACCEPT]):
-        raise InputError(f"{place}: {_ACCEPT} is not a list of identifiers of options.")
+        raise InputError(f"{location}: {_ACCEPT} is not a list of identifiers of options.")
     options = record.get("options")
     texts = {
         str(option.get("id")): str(option.get("text") or option.get("id"))

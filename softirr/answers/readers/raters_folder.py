@@ -23,8 +23,8 @@ _INSTRUCTIONS = ("readme", "read me", "liesmich")
 
 def _read(folder: Folder, request: Request) -> RawInput:
     paths = [path for path in folder.tables if not path.stem.casefold().startswith(_INSTRUCTIONS)]
-    own = _of_subfolders(folder) if not paths else {}
-    if len(paths) < 2 and not own:
+    tables_by_folder = _of_subfolders(folder) if not paths else {}
+    if len(paths) < 2 and not tables_by_folder:
         names = [path.relative_to(folder.path).as_posix() for path in folder.files]
         if len(paths) == 1:
             raise InputError(
@@ -36,40 +36,44 @@ def _read(folder: Folder, request: Request) -> RawInput:
             f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the like): {inside}."
         )
     tables: dict[str, Rows] = {}
-    for rater, path in own.items() or ((path.stem, path) for path in paths):
+    for rater, path in tables_by_folder.items() or ((path.stem, path) for path in paths):
         content = folder.open(path)
         if rater in tables:
             raise InputError(
-                f"{folder.name} has two files of the rater {rater}: {listed([one.name for one in paths])}."
+                f"{folder.name} has two files of the rater {rater}: {listed([path.name for path in paths])}."
             )
         tables[rater] = content if isinstance(content, Rows) else json_rows(str(path), content, "jsonl")
-    others = _other_tables(tables, request)
-    tables = {rater: table for rater, table in tables.items() if rater not in others}
-    notes = [f"Each {'folder' if own else 'file'} has the answers of one rater: {listed(tuple(tables))}."]
-    if others:
-        notes.append(f"These files have other columns and were not read: {listed(others)}.")
+    unrelated = _other_tables(tables, request)
+    tables = {rater: table for rater, table in tables.items() if rater not in unrelated}
+    notes = [f"Each {'folder' if tables_by_folder else 'file'} has the answers of one rater: {listed(tuple(tables))}."]
+    if unrelated:
+        notes.append(f"These files have other columns and were not read: {listed(unrelated)}.")
     return per_rater_input(tables, request, "folder", notes)
 
 
 def _of_subfolders(folder: Folder) -> dict[str, Path]:
     """The only table of each folder in the folder, by the name of the folder; empty where some have several."""
-    own: dict[str, Path] = {}
+    tables_by_folder: dict[str, Path] = {}
     for path in folder.ending(*TABLES):
-        parts = path.relative_to(folder.path).parts
-        if len(parts) != 2 or parts[0] in own:
+        folders = path.relative_to(folder.path).parts
+        if len(folders) != 2 or folders[0] in tables_by_folder:
             return {}
-        own[parts[0]] = path
-    return own if len(own) > 1 else {}
+        tables_by_folder[folders[0]] = path
+    return tables_by_folder if len(tables_by_folder) > 1 else {}
 
 
 def _other_tables(tables: Mapping[str, Rows], request: Request) -> list[str]:
     """Tables such as a list of codes: without known columns and any column of the others, which have them."""
     if request.options.layout.names_columns:
         return []
-    plain = {name: {column.casefold() for column in table.columns} for name, table in tables.items()}
-    known = [name for name, table in tables.items() if columns_by_names((*table.columns, "rater")) is not None]
-    columns = {column for name in known for column in plain[name]}
-    return [name for name in tables if name not in known and not plain[name] & columns] if len(known) > 1 else []
+    folded = {name: {column.casefold() for column in table.columns} for name, table in tables.items()}
+    recognized = [name for name, table in tables.items() if columns_by_names((*table.columns, "rater")) is not None]
+    columns = {column for name in recognized for column in folded[name]}
+    return (
+        [name for name in tables if name not in recognized and not folded[name] & columns]
+        if len(recognized) > 1
+        else []
+    )
 
 
 FORMATS = (Format("folder", folder=Ways(lambda folder: True, _read), is_general=True),)
