@@ -15,10 +15,12 @@ from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, match
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.settings import ProjectSettings
 from softirr.answers.labelstudio import (
-    field_controls,
     is_agreed_answer,
     label_studio_answers,
     label_studio_fields,
+)
+from softirr.answers.labelstudio_results import (
+    field_controls,
     mappings,
     with_turns,
 )

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from softirr.answers.labelstudio import copied
-from softirr.answers.regions import MOST_REGIONS as MOST_AT_ONCE
-from softirr.answers.regions import Region, match_regions, region_of
+from softirr.answers.region_overlap import MOST_REGIONS as MOST_AT_ONCE
+from softirr.answers.region_overlap import match_regions
+from softirr.answers.regions import Region, region_of
 from softirr.text import normalize
 
 __all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "matched_texts", "region_rows"]

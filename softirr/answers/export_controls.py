@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from softirr.answers.kinds import TEXT
-from softirr.answers.labelstudio import LABELS, Result, TaskAnswers, turn_names
+from softirr.answers.labelstudio import (
+    TaskAnswers,
+)
+from softirr.answers.labelstudio_results import (
+    LABELS,
+    Result,
+    turn_names,
+)
 from softirr.answers.layout import listed, shown
 from softirr.answers.raw import RawField
 from softirr.answers.request import Request

@@ -5,20 +5,13 @@ A file and a project are read by the same functions.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from softirr.answers.labelstudio_results import (
-    LABELS,
     Result,
-    control_kind,
-    control_values,
-    has_buckets,
     mappings,
     results_of,
-    turn_names,
-    with_turns,
 )
 from softirr.answers.raw import RawAnswer
 from softirr.answers.table import (
@@ -41,24 +34,16 @@ __all__ = [
     "AGREED_ID",
     "AGREEMENT_VERSION",
     "CONSENSUS_VERSION",
-    "LABELS",
-    "Result",
     "Source",
     "TaskAnswers",
-    "control_kind",
     "control_texts",
     "copied",
-    "field_controls",
     "is_agreed_answer",
     "label_studio_answers",
     "label_studio_fields",
-    "mappings",
     "raw_answers",
     "read_task",
     "task_id",
-    "text_controls",
-    "turn_names",
-    "with_turns",
 ]
 
 AGREEMENT_VERSION = "agreement"
@@ -230,43 +215,6 @@ def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
         str(source.get("created_at") or ""),
         number if isinstance(number, int) else 0,
     )
-
-
-def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the name of every TextArea that has a result in the annotations of the tasks."""
-    entries = (
-        entry
-        for task in tasks
-        for annotation in mappings(task.get("annotations"))
-        for entry in mappings(annotation.get("result"))
-    )
-    names = (entry.get("from_name") for entry in entries if entry.get("type") == "textarea")
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
-
-
-def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the kind of each control that is not a text area and has a result in the annotations of the tasks.
-
-    Choices are a set if an annotation has several, and rankings are a set if there are several buckets.
-
-    Examples
-    --------
-    >>> result = [{"type": "choices", "from_name": "side", "value": {"choices": ["left", "right"]}}]
-    >>> field_controls([{"annotations": [{"result": result}]}])
-    {'side': 'set'}
-    """
-    kinds: dict[str, str] = {}
-    for annotation in (annotation for task in tasks for annotation in mappings(task.get("annotations"))):
-        n_values = Counter[str]()
-        for region in mappings(annotation.get("result")):
-            name, kind = region.get("from_name"), control_kind(region)
-            if not isinstance(name, str) or kind is None:
-                continue
-            kind = kinds.setdefault(name, kind)
-            n_values[name] += len(control_values(region))
-            if (kind == "nominal" and n_values[name] > 1) or (kind == "ranking" and has_buckets(region)):
-                kinds[name] = "set"
-    return kinds
 
 
 def label_studio_answers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -15,9 +16,11 @@ __all__ = [
     "Result",
     "control_kind",
     "control_values",
+    "field_controls",
     "has_buckets",
     "mappings",
     "results_of",
+    "text_controls",
     "turn_names",
     "with_turns",
 ]
@@ -125,14 +128,15 @@ def results_of(source: Mapping[str, Any]) -> Iterator[Result]:
     default = "prediction" if source.get("parent_prediction") else "manual"
     entries = list(mappings(source.get("result")))
     messages = [message.get("id") for message in entries if message.get("type") == "chatmessage"]
-    turns = {id: turn for turn, id in enumerate(messages)}
+    turns = {id: turn for turn, id in enumerate(messages) if isinstance(id, str | int)}
     for entry in entries:
         name, type_, value = entry.get("from_name"), entry.get("type"), entry.get("value")
         if not isinstance(type_, str):
             continue
         name = name if isinstance(name, str) else ""
         origin = str(entry.get("origin") or default)
-        turn = entry.get("turn", turns.get(entry.get("id")))
+        id = entry.get("id")
+        turn = entry.get("turn", turns.get(id) if isinstance(id, str | int) else None)
         common = {"origin": origin, "turn": turn, "to_name": str(entry.get("to_name") or "")}
         if type_ == "reactcode" and isinstance(value, Mapping):
             yield from _react_results(name, value.get("reactcode"), common)
@@ -184,6 +188,43 @@ def control_kind(region: Mapping[str, Any]) -> str | None:
     """Return the kind of the control that a result is of; None for text areas and everything else."""
     type_ = region.get("type")
     return CONTROL_KINDS.get(type_) if isinstance(type_, str) else None
+
+
+def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the name of every TextArea that has a result in the annotations of the tasks."""
+    entries = (
+        entry
+        for task in tasks
+        for annotation in mappings(task.get("annotations"))
+        for entry in mappings(annotation.get("result"))
+    )
+    names = (entry.get("from_name") for entry in entries if entry.get("type") == "textarea")
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the kind of each control that is not a text area and has a result in the annotations of the tasks.
+
+    Choices are a set if an annotation has several, and rankings are a set if there are several buckets.
+
+    Examples
+    --------
+    >>> result = [{"type": "choices", "from_name": "side", "value": {"choices": ["left", "right"]}}]
+    >>> field_controls([{"annotations": [{"result": result}]}])
+    {'side': 'set'}
+    """
+    kinds: dict[str, str] = {}
+    for annotation in (annotation for task in tasks for annotation in mappings(task.get("annotations"))):
+        n_values = Counter[str]()
+        for region in mappings(annotation.get("result")):
+            name, kind = region.get("from_name"), control_kind(region)
+            if not isinstance(name, str) or kind is None:
+                continue
+            kind = kinds.setdefault(name, kind)
+            n_values[name] += len(control_values(region))
+            if (kind == "nominal" and n_values[name] > 1) or (kind == "ranking" and has_buckets(region)):
+                kinds[name] = "set"
+    return kinds
 
 
 def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from softirr.answers.origin import Reading
 from softirr.answers.preparation import Key, Preparation, Work
 from softirr.answers.prepare_values import read_values
 from softirr.answers.raw import RawAnswer, RawField, RawInput
-from softirr.answers.regions import match_regions
+from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
 from softirr.answers.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
 from softirr.answers.table_notes import table_notes

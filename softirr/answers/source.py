@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from softirr.answers.foreign import foreign_start
+from softirr.answers.data_files import foreign_start
 from softirr.errors import InputError, MissingFileError, option
 from softirr.provenance import Progress
 

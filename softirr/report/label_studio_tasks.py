@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from softirr.answers.json_values import line_values, list_values
-from softirr.answers.labelstudio import AGREEMENT_VERSION, mappings, task_id
+from softirr.answers.labelstudio import (
+    AGREEMENT_VERSION,
+    task_id,
+)
+from softirr.answers.labelstudio_results import (
+    mappings,
+)
 from softirr.answers.layout import shown
 from softirr.answers.source import Source
 from softirr.errors import InputError, writing

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softirr.answers.regions import Region, match_regions, overlap, region_of
+from softirr.answers.region_overlap import match_regions, overlap
+from softirr.answers.regions import Region, region_of
 
 
 def region(value: dict[str, Any], **more: Any) -> Region:

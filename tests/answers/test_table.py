@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 import softirr
 from softirr.answers.files import read
-from softirr.answers.labelstudio import label_studio_answers, text_controls
+from softirr.answers.labelstudio import (
+    label_studio_answers,
+)
+from softirr.answers.labelstudio_results import (
+    text_controls,
+)
 from softirr.answers.table import (
     COPIED,
     COPIED_AND_EDITED,

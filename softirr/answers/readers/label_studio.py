@@ -22,7 +22,14 @@ from softirr.answers.export_controls import (
     use_turns,
 )
 from softirr.answers.item_fields import field_text, task_fields
-from softirr.answers.labelstudio import TaskAnswers, mappings, raw_answers, read_task
+from softirr.answers.labelstudio import (
+    TaskAnswers,
+    raw_answers,
+    read_task,
+)
+from softirr.answers.labelstudio_results import (
+    mappings,
+)
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
