@@ -84,7 +84,9 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)
     if len(alike) > 1 and _is_per_rater(sheets[first].columns, layout):
-        notes = [f"Each sheet has the answers of one rater: {listed(tuple(alike))}. {option('sheet')} chooses one sheet."]
+        notes = [
+            f"Each sheet has the answers of one rater: {listed(tuple(alike))}. {option('sheet')} chooses one sheet."
+        ]
         if other_sheets:
             notes.append(f"These sheets have other columns and were not read: {listed(other_sheets)}.")
         return per_rater_input(alike, request, book.format, notes)

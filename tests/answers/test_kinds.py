@@ -176,7 +176,7 @@ def test_answers_that_are_no_value_of_the_kind_are_left_out_counted_and_named(tm
         tmp_path / "long.csv", "\n".join(["item,rater,size,side", *(f"{row},left" for row in rows.splitlines())])
     )
     out = cli("score", path, "--field", "size=interval", "--field", "side=nominal")
-    assert "\nsize: 2 answers are not values of the kind interval and left out.\n" in out
+    assert "\nNote: size: 2 answers are not values of the kind interval and left out.\n" in out
 
 
 def test_every_type_of_result_has_the_kind_of_its_control():

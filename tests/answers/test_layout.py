@@ -44,7 +44,7 @@ class TestWide:
         # with our own names an empty text is an answer, by contract: it is said where the table looks melted
         table = read("item,rater,text\n" + long)
         assert ("3", "nurse_1", ()) in rows(table)
-        assert any("--empty missing" in warning for warning in table.warnings)
+        assert any("--empty missing" in warning.on_command_line for warning in table.warnings)
         assert rows(read("item,rater,text\n" + long, empty="missing")) == rows(other_table)
 
     def test_several_columns_are_one_answer(self) -> None:

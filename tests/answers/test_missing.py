@@ -18,7 +18,7 @@ from ml_backend.settings import ProjectSettings
 from softirr.answers.inspection import inspect
 from softirr.answers.missing import MissingMarks
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.errors import InputError
+from softirr.errors import InputError, on_command_line
 from tests import Cli
 from tests.answers.plain_rows import annotation, left_out, region, task, text_file
 
@@ -63,7 +63,7 @@ class TestDefault:
         ]
         (warning,) = table.warnings
         assert warning.startswith("3 texts count as missing answers and are not compared: ann 2 (NA, -), bob 1 (N.A.).")
-        assert "--missing none" in warning
+        assert "--missing none" in on_command_line(warning)
 
     def test_a_word_of_an_answer_is_no_mark(self) -> None:
         table = softirr.read(io.StringIO("case,ann,bob,cy\n1,NA low,Na+,n/a for age\n2,x?,- fever,.5\n"), **WIDE)
@@ -77,7 +77,7 @@ class TestDefault:
         assert warning.startswith(
             "2 texts count as answers but may mean that an answer is missing: ann 1 (none), bob 1 (none)."
         )
-        assert "--missing auto,none" in warning
+        assert "--missing auto,none" in on_command_line(warning)
 
     def test_minus_is_an_answer_where_plus_is_one(self) -> None:
         table = softirr.read(io.StringIO("case,ann,bob,cy\n1,+,-,-\n2,-,+,NA\n"), **WIDE)
@@ -124,7 +124,7 @@ class TestChoice:
     def test_texts_that_the_choice_keeps_are_said_unless_all_are_kept(self) -> None:
         content = "case,ann,bob,cy\n1,NA,-,none\n"
         warnings = softirr.read(io.StringIO(content), missing="NA", **WIDE).warnings
-        assert any("bob 1 (-)" in warning and "--missing NA,-" in warning for warning in warnings)
+        assert any("bob 1 (-)" in warning and "--missing NA,-" in on_command_line(warning) for warning in warnings)
         assert not any("cy" in warning for warning in warnings)
         assert softirr.read(io.StringIO(content), missing="none", **WIDE).warnings == ()
 

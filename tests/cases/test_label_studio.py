@@ -399,7 +399,7 @@ class TestCategories:
         arrow = {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"}
         tasks = [task(1, {rater: [textarea("finding", "fever"), label, arrow] for rater in USERS})]
         (warning,) = softirr.read(json_file(tmp_path / "a.json", tasks)).warnings
-        assert warning == (
+        assert warning.on_command_line == (
             "Results that are not compared: 2 of type relation, 2 of type rectanglelabels. --control sign compares "
             "those of this control."
         )
@@ -412,7 +412,7 @@ class TestCategories:
         ]
         path = json_file(tmp_path / "export.json", [task(1, {"kim": results, "lou": results})])
         (note,) = softirr.read(path).warnings
-        assert note == (
+        assert note.on_command_line == (
             "Results that are not compared: 2 of type rectangle, 2 of type choices. --field side compares those of this "
             "control."
         )
