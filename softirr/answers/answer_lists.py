@@ -18,19 +18,19 @@ __all__ = ["answer_list", "lists_table"]
 
 
 def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
-    """One rater's answers, item by item; None where an answer is missing.
+    """Return a rater's answers, item by item; None if an answer is missing.
 
     Parameters
     ----------
     name : str
-        Of the argument, for messages.
+        Name of the argument, for messages.
     values : list, tuple, array, column of a data frame, or other iterable with an order
         Each entry is a text, or a list, tuple or set of texts. None, NaN, ``pandas.NA`` and masked entries are missing.
 
     Raises
     ------
     InputError
-        If it is nothing of the kind, or an entry is no text.
+        If it is not such a list, or an entry is not a text.
     """
     wrong = None
     if isinstance(values, str | bytes | bytearray):

@@ -50,7 +50,7 @@ class Folder:
     Attributes
     ----------
     name : str
-        Of the input, for messages.
+        Name of the input, for messages.
     files : tuple of Path
         Files of the folder and the folders in it, in order, without hidden ones.
     open : callable
@@ -83,7 +83,7 @@ class Folder:
         return [path for path in self.ending(*TABLES) if path.parent == self.path]
 
     def first_record(self, path: Path) -> Mapping[str, Any]:
-        """The first record of a file with JSON; empty where it has none."""
+        """Return the first record of a file with JSON; empty if it has none."""
         try:
             content = self.open(path)
             first = None if isinstance(content, Rows) else next(content, None)
@@ -128,7 +128,7 @@ def folder_sha256(folder: Path) -> str:
 
 
 def names_inside(source: Source) -> list[str] | None:
-    """Names of the files in a ZIP archive; none where the input is something else, and None where it is damaged."""
+    """Return the names of the files in a ZIP archive: none if the input is not an archive, None if it is damaged."""
     if not source.is_zip:
         return []
     try:

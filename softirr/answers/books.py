@@ -33,7 +33,7 @@ class Book:
     Attributes
     ----------
     name : str
-        Of the input, for messages.
+        Name of the input, for messages.
     format : str
         Such as ``xlsx``.
     titles, visible, tables : sequence of str
@@ -56,7 +56,7 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
     Raises
     ------
     InputError
-        If there is no such sheet, or no sheet with a table.
+        If the sheet does not exist, or if none has a table.
     """
     sheet_name = request.options.sheet
     if sheet_name not in (None, _EVERY):
@@ -99,7 +99,7 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
 
 
 def _chosen(sheets: Mapping[str, Rows], layout: Layout) -> str:
-    """The sheet that is read: the first with the columns asked for, or the first that has one sheet for each rater.
+    """Return the sheet to read: the first with the columns of the layout, or the first of those with a rater each.
 
     A list of codes or of instructions may come before the table.
     """
@@ -116,7 +116,7 @@ def _chosen(sheets: Mapping[str, Rows], layout: Layout) -> str:
 
 
 def _has_columns(columns: Sequence[str], layout: Layout) -> bool:
-    """Whether a sheet has the columns asked for; where none is asked for, whether their names leave no doubt."""
+    """Whether a sheet has the columns of the layout; without any, whether the names of its columns are obvious."""
     try:
         return find_columns(columns, layout, "") is not None
     except InputError:
@@ -124,7 +124,7 @@ def _has_columns(columns: Sequence[str], layout: Layout) -> bool:
 
 
 def _is_alike(rows: Rows, first: Rows, layout: Layout) -> bool:
-    """Whether a sheet has the columns of the first one, or the item and the text that are asked for."""
+    """Whether a sheet has the columns of the first sheet, or the item and the text of the layout."""
     if layout.item and layout.text and not layout.rater:
         return _has_columns((*rows.columns, _RATER), replace(layout, rater=_RATER))
     return sorted(_plain(rows)) == sorted(_plain(first))
@@ -165,13 +165,13 @@ def table_below_title(
     merged : sequence
         Areas of merged cells, with ``min_row``, ``max_row``, ``min_col`` and ``max_col``, from 1.
     name : str
-        Of the input, for messages.
+        Name of the input, for messages.
     options : ReadOptions
 
     Raises
     ------
     InputError
-        If there are no rows.
+        If the sheet is empty.
     """
     first, later_rows = below_title(rows)
     if not first:

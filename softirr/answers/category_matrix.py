@@ -15,7 +15,7 @@ from softirr.errors import InputError
 __all__ = ["CategoryMatrix"]
 
 _EXACT_FLOAT = 2**53
-"""Larger floats cannot tell neighboring whole numbers apart."""
+"""Larger floats do not distinguish neighboring whole numbers."""
 _SHAPE = "it must have one row per item and one column per rater"
 _WAY_OUT = (
     "a category is a whole number from 0; None, NaN, masked and negative cells are missing. "

@@ -1,4 +1,4 @@
-"""The data files beside these modules: names of columns, marks for missing answers, forms and foreign files."""
+"""The data files of this package: names of columns, marks for missing answers and foreign files."""
 
 from __future__ import annotations
 

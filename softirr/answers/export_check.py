@@ -1,4 +1,4 @@
-"""What a Label Studio JSON export has to look like, so that a damaged one is refused instead of being read as empty answers.
+"""Checks of a Label Studio JSON export, so that a damaged export is refused instead of being read as empty answers.
 
 Only what decides who answered what is looked at: keys that are new in another version of Label Studio pass.
 """
@@ -21,12 +21,12 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 class Damage(InputError):
     """A task is not what Label Studio exports.
 
-    The message says where in the task, and the reader adds file and line.
+    The message names the part of the task, and the reader adds file and line.
     """
 
 
 def check_annotations(task: Mapping[str, Any]) -> None:
-    """Refuse a task whose annotations can't be read as they were exported.
+    """Refuse a task with annotations that can't be read as they were exported.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def check_annotations(task: Mapping[str, Any]) -> None:
     Raises
     ------
     Damage
-        Names the annotation and what is wrong with it.
+        Names the annotation and its damage.
     """
     annotations = task.get("annotations")
     if not isinstance(annotations, list):
@@ -49,7 +49,7 @@ def check_annotations(task: Mapping[str, Any]) -> None:
 
 
 def check_predictions(task: Mapping[str, Any]) -> None:
-    """Refuse a task whose predictions can't be read, where they count as raters.
+    """Refuse a task with predictions that can't be read, if predictions count as raters.
 
     Parameters
     ----------

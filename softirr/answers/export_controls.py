@@ -1,4 +1,4 @@
-"""Controls of a Label Studio export: which have answers, which are read, and what is not compared."""
+"""Controls of a Label Studio export: which have answers, which are read, and which are not compared."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EXTRA = ("chatmessage", "reactcode", "")
 
 @dataclass
 class Control:
-    """What the results of a control have in common."""
+    """Kind, type and number of the results of a control."""
 
     kind: str
     type: str
@@ -100,7 +100,7 @@ def note_results(export: Export, location: str, task: TaskAnswers, data: Mapping
 
 
 def use_turns(raw_field: RawField) -> None:
-    """Drop tasks from the items whose turns are the items."""
+    """Replace tasks by their turns if the turns are the items."""
     turns = {row.item for row in raw_field.answers if not row.reason} - raw_field.items.keys()
     if turns:
         with_turns = {item.rpartition("/")[0] for item in turns}

@@ -58,7 +58,7 @@ def read(
     Raises
     ------
     InputError
-        If the input can't be used; the message says what is wrong and where, and which options would read it.
+        If the input can't be used; the message names the problem, its location, and options that would read it.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def read_texts(
     Returns
     -------
     dict of str to AnnotationTable
-        The fields in the order asked for.
+        The fields in the order of the options.
 
     Raises
     ------

@@ -36,14 +36,14 @@ def frame_rows(frame: Any, layout: Layout) -> tuple[Rows, Layout]:
     Parameters
     ----------
     layout : Layout
-        What the user says about the columns.
+        Columns as the user names them.
 
     Returns
     -------
     Rows
         With the levels of an index in front.
     Layout
-        With what the index says: of a table that was pivoted, the items and the raters.
+        The same, with the items and the raters of the index if the table was pivoted.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def _names(frame: Any) -> list[Any]:
 
 
 def _columns(frame: Any) -> list[list[Any]]:
-    """The cells of each column; none where a name is repeated."""
+    """Return the cells of each column; none if its name is repeated."""
     names = _names(frame)
     counts = Counter(names)
     return [_values(frame[name]) if counts[name] == 1 else [None] * len(frame) for name in names]

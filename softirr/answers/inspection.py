@@ -1,4 +1,4 @@
-"""What a reader understood of an input, before anything is scored."""
+"""How a reader understood an input, before anything is scored."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Inspection(JsonObject):
     n_empty : int
         Answers without a text.
     n_blank : int
-        Empty cells of the input, and `blank_is` says what they count as: ``missing`` or ``none``.
+        Empty cells of the input; `blank_is` is their meaning: ``missing`` or ``none``.
     n_repeated : int
         Rows beyond the first of one rater on one item.
     n_texts, n_duplicates : int
@@ -60,7 +60,7 @@ class Inspection(JsonObject):
     rows : tuple of (str, str, tuple of str)
         Item, rater and texts of the first ten answers.
     warnings : tuple of str
-        What the reader could not tell for sure.
+        Sentences about what is not certain.
     """
 
     format: str | None
@@ -96,7 +96,7 @@ class Inspection(JsonObject):
 
 @takes_options(ReadOptions)
 def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) -> dict[str, Inspection]:
-    r"""What is understood of an input, for each text in it.
+    r"""Describe how an input is understood, for each text in it.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _duplicates(table: AnnotationTable) -> int:
 
 
 def _scripts(texts: Sequence[str]) -> dict[str, float]:
-    """Share of the letters in each script: the first word of a letter's name says it."""
+    """Return the share of the letters in each script, the first word of a letter's name."""
     letters: Counter[str] = Counter()
     for text in texts:
         letters.update(mark for mark in text if mark.isalpha())

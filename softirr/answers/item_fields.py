@@ -1,4 +1,4 @@
-"""Fields of items: what a table says about an item beside the answers, such as its site, language or year."""
+"""Fields of items: properties of an item in a table, such as its site, language or year."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 200
 
 
 class ItemFields:
-    """Values of the fields that were asked for, gathered item by item.
+    """Values of the chosen fields, collected item by item.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ItemFields:
         self._of: dict[str, dict[str, str]] = {}
 
     def add(self, location: str, item: str, values: Mapping[str, Any]) -> None:
-        """Keep an item's values; a row that leaves a field empty says nothing about it.
+        """Add an item's values; empty values do not count.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class ItemFields:
         Parameters
         ----------
         name : str
-            Of the file, for the message.
+            Name of the file, for the message.
         names_in_input : iterable of str
             The fields that it has.
 
@@ -70,7 +70,7 @@ class ItemFields:
 
 
 def field_text(value: Any) -> str:
-    """A field's value as text; what is no text, number, truth value or date is empty.
+    """Return the value of a field as a text; empty unless it is a text, number, truth value or date.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def task_fields(task: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]
     Returns
     -------
     dict of str to object
-        By name; None where the task has no such field.
+        By name; None if the task does not have the field.
 
     Examples
     --------

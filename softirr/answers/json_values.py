@@ -49,12 +49,12 @@ def list_values(source: Source, what: str = "entry") -> Iterator[tuple[int, Any]
     source : Source
         Its text begins with an opening bracket.
     what : str
-        What an entry is, for messages.
+        Name of an entry, for messages.
 
     Raises
     ------
     InputError
-        If it is not valid JSON, or an object has a key twice; the message says the line.
+        If it is not valid JSON, or an object has a key twice; the message names the line.
     """
     return _List(source, what).values()
 
@@ -118,7 +118,7 @@ class _List:
         self._place += len(mark)
 
     def _next(self) -> str:
-        """The next character that is no white space; nothing at the end."""
+        """Return the next character except white space; empty at the end."""
         while True:
             if space := _SPACE.match(self._text, self._place):
                 self._place = space.end()
@@ -205,7 +205,7 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
     Parameters
     ----------
     name : str
-        Of the input, for messages.
+        Name of the input, for messages.
     values : iterable of (int, object)
         Line and content of each entry.
     format : str
@@ -214,7 +214,7 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
     Raises
     ------
     InputError
-        If an entry is no object, or a large input does not fit the folder of temporary files.
+        If an entry is not an object, or a large input does not fit the folder of temporary files.
     """
     number_of: dict[str, int] = {}
     kinds: dict[int, set[bool]] = {}

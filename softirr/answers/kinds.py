@@ -163,7 +163,7 @@ _KINDS = (
 )
 
 _ORDERED = ("ordinal", "interval", "linear")
-"""Kinds with categories whose order an option can name."""
+"""Kinds with categories that an option can order."""
 CONTROL_KINDS: Mapping[str, str] = {
     tag.lower(): kind.name for kind in _KINDS for tag in kind.controls if not kind.is_text
 }

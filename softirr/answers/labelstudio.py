@@ -1,4 +1,4 @@
-"""Answers in the tasks of Label Studio: which annotations count, and what their results say.
+"""Answers in the tasks of Label Studio: which annotations count, and their texts.
 
 A file and a project are read by the same functions.
 """

@@ -1,4 +1,4 @@
-"""What the results of an annotation of Label Studio say: field, kind, texts, region and turn."""
+"""Results of an annotation of Label Studio: field, kind, texts, region and turn."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ASSISTANT = "assistant"
 
 
 class Result(NamedTuple):
-    """What a result of an annotation says.
+    """A result of an annotation.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ def turn_names(results: Iterable[Result]) -> dict[str, tuple[str, int]]:
 
 
 def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
-    """Return a task whose results of a Repeater have the name that the label config has, and their turn.
+    """Return a task in which results of a Repeater have the name in the label config, and their turn.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, An
 
 
 def results_of(source: Mapping[str, Any]) -> Iterator[Result]:
-    """Yield what the results of an annotation or a prediction say."""
+    """Yield the results of an annotation or a prediction."""
     default = "prediction" if source.get("parent_prediction") else "manual"
     entries = list(mappings(source.get("result")))
     messages = [message.get("id") for message in entries if message.get("type") == "chatmessage"]

@@ -296,7 +296,7 @@ class _Header:
                     yield name, self.find(name)
 
     def _matching(self, pattern: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield the columns whose names match a pattern such as ``nurse_*``."""
+        """Yield the columns that match a pattern such as ``nurse_*``."""
         matching = [i for i, column in enumerate(self._columns) if fnmatchcase(_folded(column), _folded(pattern))]
         if not matching:
             raise InputError(f"{self._name} has no column like {pattern!r}; it has {listed(self._columns)}.")

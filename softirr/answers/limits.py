@@ -1,4 +1,4 @@
-"""Limits of what is compared: answers beyond them are left out with the reason, in files and in Label Studio projects."""
+"""Limits of the comparison: answers beyond them are left out with the reason, in files and in Label Studio projects."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def has_too_much(answers: Collection[Sequence[str]]) -> str:
 
 
 def comparisons(answers: Iterable[Sequence[str]]) -> int:
-    """Return the number of pairs of texts of different raters."""
+    """Return the number of pairs of texts by different raters."""
     return _pairs([len(texts) for texts in answers])
 
 

@@ -21,7 +21,7 @@ _ENTRY_END = re.compile(
 )
 """End of an entry: a conjunction, unless it may be a name (hepatitis E) or an abbreviation (ED, OR)."""
 _ENTRY_WORD = {")": re.compile(r"\w"), ".": re.compile(r"[^\W\d_]{4}|[^\W\d_a-z]")}
-"""What an entry must contain: "1. und 2. Grad" has ordinal numbers."""
+"""Required content of an entry: "1. und 2. Grad" has ordinal numbers."""
 _ORDINALS_JOINED = re.compile(r"(?:^|\s)(?:und|sowie|u\.|oder|noch|bzw\.)$", re.IGNORECASE)
 """What joins German ordinal numbers, which have a period: "1. Zehe und 2. Finger"."""
 _WORD = re.compile(r"\w+")

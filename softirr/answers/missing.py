@@ -1,6 +1,6 @@
 """Missing answers that are written as a text, such as "NA" or "-": which they are, and the table without them.
 
-One rule for all formats and for Label Studio: a text that is a mark as a whole is no answer. Two raters who write "NA"
+One rule for all formats and for Label Studio: a text that is a mark as a whole is not an answer. Two raters who write "NA"
 do not agree.
 """
 
@@ -44,7 +44,7 @@ class MissingMarks:
     opposites : mapping of str to frozenset of str
         Texts, and the marks that are their opposite: "-" is an answer where "+" is one.
     option : str
-        As it was asked for.
+        Choice of the user.
     """
 
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class MissingMarks:
         Raises
         ------
         InputError
-            If it is no text, or names no mark.
+            If it is not a text, or does not name a mark.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class MissingMarks:
         return tuple(answers), tuple(dict.fromkeys(marks))
 
     def opposites_in(self, texts: Iterable[str]) -> frozenset[str]:
-        """The texts among these whose opposites are marks, such as "+"."""
+        """Return the texts that have marks as opposites, such as "+"."""
         if not self.opposites:
             return frozenset()
         return frozenset(_folded(text) for text in texts if len(text) < _LONGEST).intersection(self.opposites)
@@ -131,7 +131,7 @@ class MissingMarks:
         return replace(self, missing=missing, doubtful={**self.doubtful, **spared}, opposites={})
 
     def left_out(self, item: str, rater: str, texts: Sequence[str]) -> tuple[tuple[str, ...] | None, list[Excluded]]:
-        """An answer without its marks, None where nothing is left of it, and what is left out."""
+        """Return an answer without its marks (None if nothing remains), and the marks as excluded answers."""
         answers, marks = self.separate(texts)
         if not marks:
             return answers, []
@@ -149,7 +149,7 @@ class MarkCounts:
     missing, doubtful : mapping of str to mapping of str to int
         Rater -> mark -> number of answers that are missing, or lack a text, for it; and that may be missing, but count.
     option : str
-        As it was asked for.
+        Choice of the user.
     """
 
     missing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -215,7 +215,7 @@ class MarkCounts:
 
 
 def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
-    """How often each rater wrote each mark, from what a table leaves out.
+    """Count the marks that each rater wrote, from the answers that a table leaves out.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def _mark(text: str, marks: Mapping[str, str]) -> str | None:
 
 
 _LONGEST = 60
-"""Longer texts are no marks: they are not looked up."""
+"""Maximum length of a mark."""
 
 
 @cache

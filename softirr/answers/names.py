@@ -25,7 +25,7 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+|[+=<>]|(?<!\w)-(?=\d)|-$")
 
 
 def name_form(name: str) -> tuple[str, ...]:
-    """What a name is without its form: case, leading zeros, separators and decimals that say nothing.
+    """Return a name without its form: case, leading zeros, separators and meaningless decimals.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class Reading:
     n_repeated : int
         Rows beyond the first of one rater on one item.
     empty : {"missing", "none"}
-        What an empty cell counts as.
+        Meaning of an empty cell.
     """
 
     format: str

@@ -27,9 +27,9 @@ class Preparation:
     casefold, ignore_harakat : bool
         Options of the normal form of texts.
     empty : {"missing", "none"}, optional
-        What a blank answer is; by default what is usual for the input.
+        Meaning of a blank answer; by default as usual for the input.
     repeats : {"set", "first", "last", "refuse"}, optional
-        What several answers of a rater to an item are; by default what is usual for the input.
+        Meaning of several answers of a rater to an item; by default as usual for the input.
     split : str, optional
         How texts that contain a list are split, see :func:`softirr.answers.splitting.split_text`.
     kind : str, optional
@@ -76,7 +76,7 @@ class Work:
 
     @property
     def empty(self) -> str:
-        """What a blank answer is."""
+        """Meaning of a blank answer."""
         return self.settings.empty or self.raw.blank
 
     def put(self, key: Key, answer: RawAnswer, texts: tuple[str, ...] | None) -> None:

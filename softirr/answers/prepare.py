@@ -113,7 +113,7 @@ def _prepared(raw: RawField, settings: Preparation, source: RawInput | None, *, 
 
 
 def split_table(table: AnnotationTable, mode: str | None) -> AnnotationTable:
-    """Return a table whose texts are split; the same table without a mode, or if its texts were split before.
+    """Return a table with split texts; the same table without a mode, or if its texts are split already.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def _merge_repeats(work: Work) -> None:
 
 
 def _match_regions(work: Work) -> None:
-    """Make an item of each group of matched regions, if the settings say so."""
+    """Make an item of each group of matched regions, if regions are matched."""
     with_regions = sum(bool(answer.regions) for answer in work.answers.values())
     if not with_regions:
         return
@@ -235,7 +235,7 @@ def _region_items(item: str, answers: Sequence[tuple[str, RawAnswer]]) -> Iterat
 
 
 def _split_texts(work: Work) -> None:
-    """Split the texts of answers as the settings say; answers that would have too many texts to compare stay whole."""
+    """Split the texts of answers by the mode of the settings, unless they would have too many texts to compare."""
     mode, marks = work.settings.split, work.settings.missing
     if mode in (None, "none") or not work.kind.is_text:
         return

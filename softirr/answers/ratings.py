@@ -1,4 +1,4 @@
-"""Ratings as arrays: who answered what, which answers meet, and whose answers make up chance."""
+"""Ratings as arrays: answers, pairs of answers to the same item, and the answers that define chance."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Ratings:
         Raises
         ------
         InputError
-            If a cell is no category number.
+            If a cell is not a category number.
         """
         cells = CategoryMatrix.of(matrix)
         answer, n_answers = cells.renumbered() if renumber else cells.numbers()
@@ -94,7 +94,7 @@ class Ratings:
     def weight(self) -> Floats:
         """How much each item counts, shape (n_items,): 1 without weights.
 
-        Weights are counts of items. Smaller ones, whose mean over the comparable items is below 1 (shares that sum to
+        Weights are counts of items. Smaller ones, with a mean below 1 over the comparable items (shares that sum to
         1), are scaled to a mean of 1, because Krippendorff's expected agreement depends on how many answers there are.
         """
         if self.weights is None:

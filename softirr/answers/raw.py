@@ -1,4 +1,4 @@
-"""Raw answers: what a reader finds in an input, before anything is left out, split or merged."""
+"""Raw answers: the content of an input, before anything is left out, split or merged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RawAnswer", "RawField", "RawInput"]
 
 
 class RawAnswer(NamedTuple):
-    """What one rater wrote in one field of an item.
+    """Texts of a rater in a field of an item.
 
     Attributes
     ----------
@@ -47,13 +47,13 @@ class RawField:
     kind : str
         Kind of the field, if the input shows it.
     answers : list of RawAnswer
-        In the order of the input.
+        Answers in the order of the input.
     items : dict
         Ids of all items, also of those without an answer, in the order of the input.
     blank : {"missing", "none"}
-        What a blank cell is by default: a missing answer, or an answer without text.
+        Default meaning of a blank cell: a missing answer, or an answer without text.
     repeats : {"set", "first", "last", "refuse"}
-        What several answers of a rater to an item are by default.
+        Default meaning of several answers of a rater to an item.
     is_separate : bool
         Whether each text is one value, so that lists in a text are not split.
     columns : tuple of (str, str)
@@ -67,9 +67,9 @@ class RawField:
     may_be_source : str
         Name of a column that may have the texts that raters were shown, if nobody named it.
     no_values : list of str
-        Cells whose value is not known, such as ``C4 (error #N/A)``.
+        Cells with unknown values, such as ``C4 (error #N/A)``.
     notes : list of str
-        What the reader could not tell, one sentence each.
+        Sentences about what is not certain.
     """
 
     name: str = ""
@@ -129,7 +129,7 @@ class RawInput:
     item_values : dict of str to dict of str to str
         Fields of the items: item -> field -> value.
     rater_names : dict of str to str
-        Names of raters that the input has beside their ids.
+        Names of raters by their ids, if the input has both.
     """
 
     name: str

@@ -23,7 +23,7 @@ class ReadOptions:
     Parameters
     ----------
     format : str
-        Name of the format, where the content does not show it.
+        Name of the format, if the content does not show it.
     control : str or sequence of str, optional
         The TextArea to read from a Label Studio export; needed when the export has several. :func:`softirr.read_texts`
         reads several.
@@ -32,7 +32,7 @@ class ReadOptions:
     ignore_harakat : bool
         Texts that differ only in Arabic vowel signs are one text.
     predictions_as_raters : bool
-        In a Label Studio export, count each model version as a rater.
+        Whether each model version of a Label Studio export counts as a rater.
     item, rater : str, optional
         Columns of a long table, needed unless their names leave no doubt. ``item`` of a wide table and ``rater`` of a
         survey, too. ``a+b`` takes two columns together.
@@ -43,27 +43,27 @@ class ReadOptions:
     items : sequence of str, or mapping of names to columns, optional
         The table is a survey, and these columns are its items.
     fields : sequence of str
-        What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks
+        Fields of the items to read, such as ``site``: values in ``data`` of Label Studio's tasks
         (``annotated_at`` is when the newest annotation was made), other columns of a table, other keys of JSONL.
     weight : str, optional
-        A field of the items that says how much each counts, such as a survey's case weight: an item of weight 2 counts
-        as two such items.
+        A field with the weight of each item, such as a survey's case weight: an item of weight 2 counts as two such
+        items.
     header : {"first", "none"}
         Whether the first row names the columns. Without a header, columns are named 1, 2, 3; if no column of items is
         named, each row is an item, and if all cells are numbers, each column is a rater.
     empty : {"missing", "none"}, optional
-        What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files
-        with the columns ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an
-        empty answer.
+        Meaning of an empty cell: the rater was not asked, or found nothing. By default it is missing, except that
+        empty texts in files with the columns ``item,rater,text`` are empty answers. An empty list in a cell is always
+        an empty answer.
     repeats : {"set", "first", "last", "refuse"}, optional
-        What several rows of one rater on one item are: a set of texts, versions (the first or the last one counts), or
+        Meaning of several rows of one rater on one item: a set of texts, versions (the first or the last one counts), or
         a mistake. By default a set in long tables, and refused in the others.
     missing : str or sequence of str, optional
         Texts that mean that an answer is missing, such as ``"NA,n/a"``; ``"none"`` takes every text for an answer. By
         default (``"auto"``) texts that leave no doubt, such as NA, n/a, - and ?, are missing. They are listed in
         ``excluded``, and a warning counts them by rater.
     encoding : str, optional
-        Of a text file; UTF-8 and UTF-16 are recognized.
+        Encoding of a text file; UTF-8 and UTF-16 are recognized.
     sheet : str, optional
         Of an Excel workbook, or ``"*"`` for all. If not given, sheets with the same columns and no column of raters are
         one rater's each; else the first visible sheet with a table is read.
@@ -78,7 +78,7 @@ class ReadOptions:
         How a text that contains a list is split: ``lines``, ``bullets``, ``semicolons``, ``commas``, ``sentences``, or
         the marks, such as ``";|"``. ``none`` compares each text as a whole.
     kind : str or mapping of field to str, optional
-        What the answers are, where they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
+        Kind of the answers, if they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
         fields lists them). One kind for all fields, or a kind for each by its name; "auto" takes the kind of each Label
         Studio control, and texts elsewhere.
 
@@ -135,7 +135,7 @@ class ReadOptions:
 
     @property
     def layout(self) -> Layout:
-        """What the options say about the columns."""
+        """Columns as the options name them."""
         return Layout(self.item, self.rater, self.text, self.raters, self.items, self.empty, self.repeats)
 
     @property
@@ -160,7 +160,7 @@ class ReadOptions:
         )
 
     def kind_of(self, field: str) -> str | None:
-        """The kind that a field was given: "auto", a name, or None where texts are read."""
+        """Return the kind that an option gives to a field: "auto", a name, or None for texts."""
         return self.kind if isinstance(self.kind, str | None) else self.kind.get(field)
 
     @property

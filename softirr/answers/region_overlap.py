@@ -87,7 +87,7 @@ def _overlaps(regions: Sequence[tuple[str, Region]], members: Sequence[int]) -> 
 
 
 def _near(regions: Sequence[tuple[str, Region]], members: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of regions of one kind whose bounds touch; all pairs if the kind has no bounds."""
+    """Yield pairs of regions of one kind with touching bounds; all pairs if the kind has no bounds."""
     limits = [_limits(regions[i][1]) for i in members]
     if any(limit is None for limit in limits):
         yield from combinations(members, 2)

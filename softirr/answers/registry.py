@@ -1,6 +1,6 @@
 """The formats that are read. A format is one module of :mod:`softirr.answers.readers` that lists itself in ``FORMATS``.
 
-A module says how its format is recognized by its content and how it is read. Nothing else in the package knows the
+A module recognizes its format by the content and reads it. Nothing else in the package knows the
 format by name. docs/reference/formats.md shows its files, and tests read them.
 """
 
@@ -57,10 +57,10 @@ class Format:
     records : Ways or None
         Of JSON lines or a JSON list: recognized by the first object; gets records; gives tables.
     table : Ways or None
-        Of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows; gives
+        Reader of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows; gives
         rows or tables.
     is_general : bool
-        It is recognized only where no other format is.
+        Whether it is recognized only if no other format is.
     """
 
     name: str
@@ -98,7 +98,7 @@ def _installed() -> list[Format]:
 
 
 def format_names() -> tuple[str, ...]:
-    """What the option ``format`` can be."""
+    """Return the values of the option ``format``."""
     return ("auto", *dict.fromkeys(format.name for format in formats()))
 
 

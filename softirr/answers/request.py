@@ -1,4 +1,4 @@
-"""What a reader gets with an input: its name, the options, and which fields to read."""
+"""The request that a reader gets with an input: its name, the options, and the fields to read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Records = Iterator[tuple[int, Any]]
 
 @dataclass(frozen=True)
 class NoValue:
-    """A cell of a workbook whose value is not known, such as a formula without a result: a missing answer.
+    """A cell of a workbook with an unknown value, such as a formula without a result: a missing answer.
 
     Attributes
     ----------

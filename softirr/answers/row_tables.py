@@ -67,7 +67,7 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
 
 
 def _with_row_numbers(table: Rows, layout: Layout) -> tuple[Rows, Layout]:
-    """Return a table without a header whose rows are the items, if the user names no column of items."""
+    """Return a table without a header with its rows as items, if the user names no column of items."""
     first, table = table.peek(_SEARCHED)
     is_numeric = all(cell in (None, "") or is_number(cell) for _, cells in first for cell in cells)
     if layout.item or layout.items or layout.rater or layout.text or not (layout.raters or is_numeric):

@@ -24,7 +24,7 @@ _SEARCHED = 20
 
 @dataclass(frozen=True)
 class Rows:
-    """A table whose columns have no roles yet.
+    """A table before its columns have roles.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Rows:
     delimiter : str or None
         Separator of the cells of a text file.
     notes : tuple of str
-        Sentences about what the reader could not tell for sure.
+        Sentences about what is not certain.
     mixed : frozenset of int
         Columns with both texts and numbers, if the input distinguishes them.
     blank : {"empty", "null missing", "missing"}
@@ -197,7 +197,7 @@ def numbered_columns(n: int) -> tuple[str, ...]:
 
 
 def refuse_numbers_as_header(name: str, header: Sequence[Any], rows: Sequence[NumberedRow]) -> None:
-    """Refuse a table whose first row has only numbers, like its other rows: it has no header.
+    """Refuse a table without a header: its first row has only numbers, like its other rows.
 
     Raises
     ------

@@ -33,7 +33,7 @@ FIRST_MORE_GENERAL = "first is more general"
 SECOND_MORE_GENERAL = "second is more general"
 CANT_TELL = "can't tell"
 VALUES = (SAME, DIFFERENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, CANT_TELL)
-"""What a judge can say of two texts."""
+"""Possible judgments of two texts."""
 
 NOTHING_JUDGED = "No pair is judged: write same or different into the column judgment."
 
@@ -57,7 +57,7 @@ class Judgments:
     values : mapping of (unit id, pair number) to str
         One of ``VALUES``, or empty.
     texts : mapping of (unit id, pair number) to (str, str)
-        The texts that were judged, where they are known: they are held against the table.
+        The judged texts, if they are known: they are checked against the table.
     locations : mapping of (unit id, pair number) to str
         File and line, for messages.
     """
@@ -74,7 +74,7 @@ class Judgments:
 
 
 def judgment_of(cell: str) -> str | None:
-    """Which of ``VALUES`` a cell says, "" where it is empty, None where it says something else."""
+    """Return the judgment in a cell: one of ``VALUES``, empty if the cell is empty, None if it is something else."""
     mark = " ".join(cell.casefold().split())
     if mark in _CANT_TELL:
         return CANT_TELL
@@ -90,7 +90,7 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
         Columns wanted, in any order, with or without other columns. Only the last one may be missing at the end of a
         row.
     what : str
-        What the file has to be, for the message.
+        Expected kind of file, for the message.
 
     Returns
     -------

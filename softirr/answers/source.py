@@ -33,9 +33,9 @@ class Source:
     Parameters
     ----------
     encoding : str, optional
-        Of the text; recognized by its beginning if not given.
+        Encoding of the text; by default recognized by its beginning.
     progress : callable, optional
-        Gets the bytes read so far and the size of the file, where that is known.
+        Called with the bytes read so far and the size of the file, if it is known.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Source:
     is_short : bool
         That is all.
     size : int
-        Of the file in bytes; 0 where it is not known.
+        Size of the file in bytes; 0 if it is not known.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class Source:
         self.path = None if isinstance(source, io.TextIOBase) or source == "-" else os.fspath(source)
         self.start = self._guarded(lambda: self._file.read(_START))
         while self.start.isspace() and (more := self._guarded(lambda: self._file.read(_CHUNK))):
-            self.start += more  # a beginning of white space says nothing
+            self.start += more  # white space at the beginning identifies nothing
         self.is_short = len(self.start) < _START
         self._hash.update(self.start)
         if encoding is not None:
@@ -114,7 +114,7 @@ class Source:
 
     @property
     def sha256(self) -> str:
-        """Hash of what was read so far: of the whole input once a reader has come to its end."""
+        """Hash of the bytes read so far: of the whole input after a reader has finished."""
         return self._hash.hexdigest()
 
     def chunks(self) -> Iterator[bytes]:
@@ -154,7 +154,7 @@ class Source:
         Raises
         ------
         InputError
-            If it is no text.
+            If it is not a text.
         """
         if (what := foreign_start(self.start.lstrip())) is not None:
             raise InputError(f"{self.name} is {what}.")
@@ -174,7 +174,7 @@ class Source:
         Raises
         ------
         InputError
-            If it is no text; the message says where.
+            If it is not a text; the message names the line.
         """
         self.check_text()
         decoder = codecs.getincrementaldecoder(self.encoding or "utf-8")(self._errors)
@@ -268,7 +268,7 @@ def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
     message : str
         ``{error}`` in it is the kind of the library's error.
     *errors : type
-        What the library raises; anything by default.
+        Exceptions that the library raises; all by default.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def stored(source: Source) -> Iterator[Path]:
-    """The path of an input, which is copied to a file where it has none."""
+    """Yield the path of an input, which is copied to a file if it has none."""
     file = source.seekable()
     if source.path is not None:
         yield Path(source.path)

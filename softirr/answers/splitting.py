@@ -44,7 +44,7 @@ _STEPS = {
     "commas": ("lines", "bullets", "semicolons", "commas"),
     "sentences": ("lines", "bullets", "sentences"),
 }
-"""What each mode splits at."""
+"""Marks of each mode."""
 _JOINERS = {"lines": "\n", "bullets": "\n- ", "semicolons": "; ", "commas": ", ", "sentences": " "}
 _BULLETS = "•‣◦▪●"
 _CHARACTERS = {"bullets": _BULLETS, "semicolons": f"{_BULLETS};；", "commas": f"{_BULLETS};；,，、"}

@@ -124,7 +124,7 @@ class AnnotationTable:
     input_sha256 : str or None
         Hash of the file that was read; None for answers and data frames.
     warnings : tuple of str
-        Sentences about what a reader could not tell for sure.
+        Sentences about what is not certain.
     fields : dict of str to tuple of str
         Fields of the items, such as their site: a value for each of `items`, empty if it is missing.
     written : tuple of tuple of str

@@ -97,7 +97,7 @@ def _number(value: object, item: str, name: str) -> float:
 
 
 def effective_items(weights: Sequence[float]) -> float:
-    """How many items of equal weight tell as much: ``(Σ w)² / Σ w²`` (Kish 1965).
+    """Return the effective number of items: ``(Σ w)² / Σ w²`` (Kish 1965).
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def _is_it(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> RawInput:
-    """The tables of the questions asked for, or of the only text question and of ratings, sets of labels and rankings.
+    """Return the answers to the chosen questions, or to the only text question and to ratings, labels and rankings.
 
     Drafts and discarded responses are left out with that reason.
     """
@@ -98,7 +98,7 @@ def _kind(values: Sequence[Any]) -> str | None:
     if not all(isinstance(entry, str) for value in present for entry in value):
         return None
     orders = {tuple(value) for value in present}
-    # the same labels in several orders are a ranking, whose rank is the order
+    # the same labels in several orders are a ranking
     return "ranking" if len(orders) > 1 and len({tuple(sorted(order)) for order in orders}) == 1 else "set"
 
 
@@ -107,7 +107,7 @@ def _is_ranked(entry: Any) -> bool:
 
 
 def _values(value: Any, kind: str) -> tuple[str, ...] | None:
-    """A response that is no text, as the texts that its kind compares."""
+    """Return a response that is not a text as the texts that its kind compares."""
     if not isinstance(value, list):
         text = value_text(value)
         return None if text is None else (text,)

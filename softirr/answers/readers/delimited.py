@@ -106,7 +106,7 @@ def _check_header(name: str, number: int, columns: Sequence[str]) -> None:
 
 
 class _Lines:
-    """Lines of a CSV file; counts the quotes in them, which the csv module does not tell of cells without quotes around them."""
+    """Lines of a CSV file; counts their quotes, because the csv module ignores quotes in unquoted cells."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines

@@ -45,14 +45,14 @@ def _is_workbook(source: Source) -> bool:
 
 
 def _read(source: Source, request: Request) -> Rows | RawInput:
-    """The rows of the sheet that is asked for, or the tables of a workbook with a sheet for each rater."""
+    """Return the rows of the chosen sheet, or the answers of a workbook with a sheet for each rater."""
     openpyxl = needed("openpyxl", "openpyxl", "An Excel workbook")
     file = source.seekable()
-    with refused(_damaged(source.name)):  # openpyxl has no exception of its own for damaged files
+    with refused(_damaged(source.name)):  # openpyxl raises any exception for damaged files
         sheet_properties = _SheetProperties.of(file, source.name)
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         for sheet in book.worksheets:
-            sheet.reset_dimensions()  # what a file says of its own size may be wrong, or a million empty rows
+            sheet.reset_dimensions()  # the size in the file may be wrong, or include a million empty rows
         visible = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
         tables = [title for title in visible if _has_table(book[title])]
         formulas = openpyxl.load_workbook(file, read_only=True, data_only=False) if sheet_properties.formulas else None

@@ -143,7 +143,7 @@ def _as_tasks(name: str, entry: Any, number: int) -> Mapping[str, Any]:
 
 
 def _without_epochs(completion: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a completion whose dates are texts: versions before 1.0 wrote seconds."""
+    """Return a completion with dates as texts: versions before 1.0 wrote seconds."""
     times = {
         key: f"1970-01-01 {value:020.6f}"
         for key in ("created_at", "updated_at")

@@ -36,7 +36,7 @@ _LONG = 40
 
 @dataclass
 class _Field:
-    """A column of answers: its raw answers and what was found in its cells."""
+    """A column of answers: its raw answers, and counts of cells without texts."""
 
     raw: RawField
     n_spans: int = 0
@@ -91,7 +91,7 @@ def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str
 
 
 def _controls(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    """Return the columns whose values differ between the annotations of a task."""
+    """Return the columns with values that differ between the annotations of a task."""
     first: dict[str, Mapping[str, Any]] = {}
     differ = set()
     for record in records:

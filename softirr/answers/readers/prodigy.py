@@ -45,7 +45,7 @@ def _has_hash(record: Mapping[str, Any]) -> bool:
 
 
 def _read(records: Records, request: Request) -> RawInput:
-    """The tables of the text_input fields asked for, or of the only one, and of the choices.
+    """Return the answers to the chosen text_input fields, or to the only one, and the choices.
 
     Of several annotations by one annotator the newest counts.
 
@@ -120,7 +120,7 @@ def _as_texts(value: Any) -> tuple[str, ...] | None:
 
 
 def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:
-    """The kind of the choices, where there are any: a set if an annotator may choose several, or did."""
+    """Return the kind of the choices, if there are any: a set if an annotator may choose several, or did."""
     choices = [accepted for record in records if isinstance(accepted := record.get(_ACCEPT), list)]
     if not choices:
         return {}

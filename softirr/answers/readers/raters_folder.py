@@ -52,7 +52,7 @@ def _read(folder: Folder, request: Request) -> RawInput:
 
 
 def _of_subfolders(folder: Folder) -> dict[str, Path]:
-    """The only table of each folder in the folder, by the name of the folder; empty where some have several."""
+    """Return the only table of each subfolder, by the name of the subfolder; empty if some have several."""
     tables_by_folder: dict[str, Path] = {}
     for path in folder.ending(*TABLES):
         folders = path.relative_to(folder.path).parts
