@@ -108,7 +108,8 @@ def _files(folder: Path, name: str) -> list[Path]:
         n_folders += len(folders)
         if max(len(files), n_folders) > MOST_FILES:
             raise InputError(
-                f"{name} has more than {MOST_FILES:,} files or folders: give the folder with the answers of one project only."
+                f"{name} has more than {MOST_FILES:,} files or folders: give the folder with the answers of one "
+                "project only."
             )
     return sorted(path for path in files if path.is_file())
 
@@ -172,7 +173,8 @@ class _Unpacking:
         self._size += sum(info.file_size for info in members)
         if self._n_files > MOST_FILES or any(info.filename.count("/") > _DEEPEST for info in members):
             raise InputError(
-                f"{self._name} has {self._n_files:,} files; at most {MOST_FILES:,}, nested at most {_DEEPEST} folders deep, can be read."
+                f"{self._name} has {self._n_files:,} files; at most {MOST_FILES:,}, nested at most {_DEEPEST} "
+                "folders deep, can be read."
             )
         if self._size > _LARGEST:
             raise InputError(f"{self._name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
@@ -192,5 +194,6 @@ class _Unpacking:
         if member is None:
             return InputError(f"{self._name} is a damaged ZIP archive: create it again.")
         return InputError(
-            f"{self._name} contains the file {shown(member, _LONG)!r}, which is damaged or encrypted: create the archive again, without a password."
+            f"{self._name} contains the file {shown(member, _LONG)!r}, which is damaged or encrypted: create the "
+            "archive again, without a password."
         )

@@ -79,7 +79,8 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
     if sheet_name == _EVERY:
         if other_sheets:
             raise InputError(
-                f"{book.name}: the sheets {listed(other_sheets)} have different columns from {first!r}: choose one sheet with {option('sheet')}, "
+                f"{book.name}: the sheets {listed(other_sheets)} have different columns from {first!r}: choose one "
+                f"sheet with {option('sheet')}, "
                 "or delete them."
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)
@@ -91,7 +92,10 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
             notes.append(f"These sheets have other columns and were not read: {listed(other_sheets)}.")
         return per_rater_input(alike, request, book.format, notes)
     if len(alike) > 1:
-        note = f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. {option('sheet', '*')} reads all as one table."
+        note = (
+            f"Only the sheet {first!r} was read. Of the same columns: {listed(list(alike)[1:])}. "
+            f"{option('sheet', '*')} reads all as one table."
+        )
     else:
         other_sheets = [repr(title) for title in book.visible if title != first]
         note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(other_sheets)}."
@@ -147,7 +151,7 @@ def _joined(sheets: Mapping[str, Rows], columns: Sequence[str]) -> Iterator[tupl
 
 
 def _is_per_rater(columns: Sequence[str], layout: Layout) -> bool:
-    """Whether a table of these columns lacks only the rater, so that sheets of the same columns are one rater's each."""
+    """Whether a table of these columns lacks only the rater, so that each sheet of these columns has one rater."""
     if layout.raters or layout.items or layout.rater or any(is_role("rater", name) for name in columns):
         return False
     return layout.names_columns or len(columns) == 2 or columns_by_names((*columns, "rater")) is not None
@@ -167,6 +171,7 @@ def table_below_title(
     name : str
         Name of the input, for messages.
     options : ReadOptions
+        Whether there is a header, and whether the user names columns.
 
     Raises
     ------

@@ -120,7 +120,7 @@ def _cells(matrix: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def _array(matrix: Any) -> NDArray[Any]:
-    """Lists keep each cell as it is: NumPy would turn a list of 1 and "a" into texts, and large integers into floats."""
+    """Return an array; of lists with each cell as it is, because NumPy turns 1 next to "a" into a text."""
     if not isinstance(matrix, list | tuple):
         return matrix if isinstance(matrix, np.ma.MaskedArray) else np.asarray(matrix)
     if any(isinstance(row, np.ma.MaskedArray) for row in matrix):

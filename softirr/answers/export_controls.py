@@ -48,7 +48,7 @@ class Control:
 
     @property
     def is_extra(self) -> bool:
-        """Whether the control is a field only if it is named, or if there are no others."""
+        """Whether the control is a field only if it is named, or if it is the only one."""
         return self.kind == LABELS or self.type in _EXTRA
 
 
@@ -196,7 +196,7 @@ def unread_note(export: Export, control_names: Iterable[str]) -> Iterator[str]:
     if not_chosen:
         name, control = next(iter(not_chosen.items()))
         choice = option("control" if control.is_extra else "field", name)
-        advice = f" {choice} compares {'them' if len(counts) == 1 else 'those of this control'}."
+        advice = f" {choice} compares {'them' if len(counts) == 1 else 'the results of this control'}."
     yield f"Results that are not compared: {types}.{advice}"
 
 
@@ -213,7 +213,8 @@ def control_notes(export: Export, name: str, control: Control) -> Iterator[str]:
     for other_name, n in sorted(export.alone.items()):
         if other_name != name and other_name not in export.beside and name not in export.beside:
             yield (
-                f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other_name])} and none "
+                f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other_name])} "
+                "and none "
                 f"under {listed([name])}, and no annotation has both: "
                 f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is "
                 f"the other one’s earlier name, {'it is' if n == 1 else 'they are'} missing: leave "

@@ -211,7 +211,8 @@ def _of_content(content: _Content, source: Source, request: Request) -> RawInput
         raw: RawInput = reader.read(iter([(1, content)]), request)
         return raw
     raise InputError(
-        f'{source.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
+        f"{source.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has "
+        f'{{"item": ..., "rater": ..., '
         '"texts": [...]} on each line.'
     )
 
@@ -244,7 +245,8 @@ def _only_rows(name: str, records: Records, request: Request) -> Records:
     for number, record in records:
         if isinstance(record, Mapping) and not request.names_columns and recognized("records", "", record) is not None:
             raise InputError(
-                f"{name}, line {number}: this record is of another format than the first one. Name the columns with item, "
+                f"{name}, line {number}: this record is of another format than the first one. Name the columns with "
+                "item, "
                 "rater and text, or the format."
             )
         yield number, record

@@ -11,7 +11,7 @@ from softirr.errors import InputError
 __all__ = ["ANNOTATED_AT", "ItemFields", "field_text", "task_fields"]
 
 ANNOTATED_AT = "annotated_at"
-"""The field of a Label Studio task with the date of its newest annotation, unless its data have a field of that name."""
+"""Field of a Label Studio task with the date of its newest annotation, unless its data have this field."""
 _LONGEST = 200
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
@@ -35,9 +36,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of these pairs, for ``object_pairs_hook`` of the json module."""
     value = dict(pairs)
     if len(value) != len(pairs):
-        known_keys: set[str] = set()
-        twice = next(key for key, _ in pairs if key in known_keys or known_keys.add(key))  # type: ignore[func-returns-value]
-        raise RepeatedKey(shown(twice, 40))
+        counts = Counter(key for key, _ in pairs)
+        raise RepeatedKey(shown(next(key for key, n in counts.items() if n > 1)))
     return value
 
 
@@ -103,7 +103,8 @@ class _List:
             raise
         except RepeatedKey as error:
             raise InputError(
-                f"{self._name}, line {self._line_at(self._place)}: {self._what} number {number} has the key {error} twice."
+                f"{self._name}, line {self._line_at(self._place)}: {self._what} number {number} has the key {error} "
+                "twice."
             ) from None
         except ValueError:
             raise InputError(f"{self._name} is not valid JSON: it has an impossible number.") from None
@@ -219,7 +220,9 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
     number_of: dict[str, int] = {}
     kinds: dict[int, set[bool]] = {}
     try:
-        rows = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 - closed when it is read
+        rows = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - closed when it is read
+            max_size=_IN_MEMORY, mode="w+", encoding="utf-8"
+        )
         for number, (line, value) in enumerate(values, start=1):
             if not isinstance(value, Mapping) or not value:
                 raise InputError(f"{name}, line {line}: entry {number} is no object with the names of columns.")
@@ -231,7 +234,8 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
         rows.seek(0)
     except OSError as error:
         raise InputError(
-            f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable ({error.strerror})."
+            f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable "
+            f"({error.strerror})."
         ) from None
     mixed = frozenset(column for column, are_texts in kinds.items() if len(are_texts) > 1)
     return Rows(

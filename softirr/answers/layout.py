@@ -180,12 +180,7 @@ def find_columns(columns: Sequence[str], layout: Layout, name: str) -> Columns |
 
 
 def is_role(role: str, name: str) -> bool:
-    """Whether a column of this name has the items, the raters or the texts of most tables.
-
-    Parameters
-    ----------
-    role : {"item", "rater", "text"}
-    """
+    """Whether a column of this name usually has the items, raters or texts."""
     return _folded(name) in _ROLES[role]
 
 
@@ -275,7 +270,8 @@ class _Header:
                 raise InputError(f"{self._name} has several columns {spec!r}.")
         named_columns = [column for column in self._columns if not column.startswith("\0")]
         raise InputError(
-            f"{self._name} has no column {spec!r}; it has {listed(named_columns)}. Name the columns with item, rater and text, "
+            f"{self._name} has no column {spec!r}; it has {listed(named_columns)}. Name the columns with item, rater "
+            "and text, "
             "or with item and raters."
         )
 

@@ -60,7 +60,7 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
 
 
 def _continues(n_words: int, line: str, next_line: str) -> bool:
-    """Whether prose continues in the next line: it is long, has no end, and the next line begins with a small letter."""
+    """Whether prose continues: the line is long, has no end, and the next line begins with a small letter."""
     return n_words > WORDS_OF_ENTRY and line[-1] not in ".!?;:" and next_line[:1].islower()
 
 

@@ -1,6 +1,6 @@
 """Missing answers that are written as a text, such as "NA" or "-": which they are, and the table without them.
 
-One rule for all formats and for Label Studio: a text that is a mark as a whole is not an answer. Two raters who write "NA"
+One rule for all formats and for Label Studio: a text that is a mark as a whole is not an answer. Raters who write "NA"
 do not agree.
 """
 

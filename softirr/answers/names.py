@@ -62,7 +62,8 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
 def _raters(table: AnnotationTable) -> Iterator[str]:
     if groups := _alike(table.raters):
         yield (
-            f"Raters may be counted twice, because their names differ in form only: {_listed(groups, table.raters)}. Write each name one way in the file."
+            f"Raters may be counted twice, because their names differ in form only: {_listed(groups, table.raters)}. "
+            "Write each name one way in the file."
         )
 
 
@@ -82,7 +83,8 @@ def _items(table: AnnotationTable) -> Iterator[str]:
     ]
     if apart:
         yield (
-            f"Items may be counted twice, because their ids differ in form only: {_listed(apart, table.items)}. Their answers are not compared: write each "
+            f"Items may be counted twice, because their ids differ in form only: {_listed(apart, table.items)}. "
+            "Their answers are not compared: write each "
             "id one way in the file."
         )
 
@@ -91,11 +93,13 @@ def _summaries(table: AnnotationTable) -> Iterator[str]:
     answered = np.bincount(table.item, minlength=len(table.items)) > 0
     for index in [i for i, name in enumerate(table.items) if answered[i] and _plain(name) in _known()["items"]][:_MOST]:
         yield (
-            f"The item {table.items[index]!r} looks like a row that sums up the others: its cells count as answers. Remove the row if they are none."
+            f"The item {table.items[index]!r} looks like a row that sums up the others: its cells count as answers. "
+            "Remove the row if they are none."
         )
     for name in [name for name in table.raters if _plain(name) in _known()["raters"]][:_MOST]:
         yield (
-            f"The rater {name!r} looks like a result of the other raters: its agreement with them is no evidence. Leave it out if it is not a rater of its "
+            f"The rater {name!r} looks like a result of the other raters: its agreement with them is no evidence. "
+            "Leave it out if it is not a rater of its "
             "own."
         )
 

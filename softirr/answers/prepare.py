@@ -179,7 +179,8 @@ def _merge_repeats(work: Work) -> None:
         work.n_repeated += 1
         if repeats == "refuse":
             raise InputError(
-                f"{work.location(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say with {option('repeats')} "
+                f"{work.location(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say with "
+                f"{option('repeats')} "
                 "whether they are a set, or the first or last one counts."
             )
         if repeats == "set":

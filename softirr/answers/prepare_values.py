@@ -1,4 +1,4 @@
-"""Values of fields that are not texts: cells with several values, and values that the kind of the field does not have."""
+"""Values of fields that are not texts: cells with several values, and invalid values of the kind of the field."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ def read_values(work: Work) -> None:
             work.put(key, answer, texts)
     if n_empty:
         work.notes.append(
-            f"Answers without a value: {n_empty:,}. They count as missing; {option('empty', 'none')} counts them as answers "
+            f"Answers without a value: {n_empty:,}. They count as missing; {option('empty', 'none')} counts them as "
+            "answers "
             "that differ from every value."
         )
     _check_values(work)
     n_several = sum(len(answer.texts or ()) > 1 for answer in work.answers.values())
     if n_several and work.raw.is_separate and kind.name in _SINGLE:
         work.notes.append(
-            f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as of "
+            f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as "
+            "of "
             "several regions: they count as a set."
         )
 

@@ -15,7 +15,7 @@ from softirr.errors import InputError
 __all__ = ["MOST_COMPARISONS", "Comparisons", "Floats", "Ints", "Marginals", "Pooling", "Ratings", "item_means", "sums"]
 
 MOST_COMPARISONS = 10_000_000
-"""Most pairs of answers to the same item (4,472 raters on one item): they take 3 GB and about half a minute."""
+"""Maximum pairs of answers to the same item (4,472 raters on an item): they take 3 GB and about half a minute."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -175,11 +175,6 @@ class Comparisons:
         """Comparisons in the order of their rater pair, and where each rater pair's end."""
         return np.argsort(self.rater_pair, kind="stable"), np.cumsum(self.shared)
 
-    def of_pair(self, pair: int) -> Ints:
-        """Which comparisons are of this rater pair, ascending: shape (shared[pair],)."""
-        order, ends = self._grouped
-        return order[ends[pair] - self.shared[pair] : ends[pair]]
-
     @cached_property
     def _by_second(self) -> tuple[Ints, Ints]:
         """Rater pairs in the order of their second rater, and that rater of each."""
@@ -251,9 +246,9 @@ class Pooling:
 
     @classmethod
     def of(cls, ratings: Ratings, marginals: Marginals = "answers") -> Pooling:
-        """``answers``: every answer of an item with two or more weighs the same, or as its item does (Fleiss 1971, Krippendorff 2011).
+        """``answers``: all answers of items with two or more have the same weight, or the weight of their item.
 
-        ``gwet2014``: every item weighs the same, those with one answer included (Gwet 2014, as in irrCAC).
+        See Fleiss 1971 and Krippendorff 2011. ``gwet2014``: every item weighs the same, those with one answer included (Gwet 2014, as in irrCAC).
         """
         if marginals == "gwet2014":
             items = np.flatnonzero(ratings.per_item)

@@ -56,8 +56,8 @@ class ReadOptions:
         empty texts in files with the columns ``item,rater,text`` are empty answers. An empty list in a cell is always
         an empty answer.
     repeats : {"set", "first", "last", "refuse"}, optional
-        Meaning of several rows of one rater on one item: a set of texts, versions (the first or the last one counts), or
-        a mistake. By default a set in long tables, and refused in the others.
+        Meaning of several rows of a rater on an item: a set of texts, versions (the first or the last one counts), or a
+        mistake. By default a set in long tables, and refused in the others.
     missing : str or sequence of str, optional
         Texts that mean that an answer is missing, such as ``"NA,n/a"``; ``"none"`` takes every text for an answer. By
         default (``"auto"``) texts that leave no doubt, such as NA, n/a, - and ?, are missing. They are listed in

@@ -57,8 +57,8 @@ class Format:
     records : Ways or None
         Of JSON lines or a JSON list: recognized by the first object; gets records; gives tables.
     table : Ways or None
-        Reader of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows; gives
-        rows or tables.
+        Reader of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows;
+        gives rows or tables.
     is_general : bool
         Whether it is recognized only if no other format is.
     """

@@ -156,7 +156,8 @@ def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, st
         return chosen_texts(request, [*texts, *kinds], what)
     if len(texts) > 1:
         raise InputError(
-            f"{request.name} has several {what}s ({listed(texts)}): choose with {option('text', texts[0])}, or give a kind to "
+            f"{request.name} has several {what}s ({listed(texts)}): choose with {option('text', texts[0])}, or give "
+            "a kind to "
             f"each field to compare, as {option('field', f'{texts[0]}=text')} {option('field', f'{texts[1]}=nominal')}."
         )
     return (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)

@@ -1,4 +1,4 @@
-"""Rows of any table as raw answers: long (a row for each answer), wide (a column for each rater) or a column for each item."""
+"""Rows of any table as raw answers: a row for each answer, a column for each rater, or a column for each item."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
     Parameters
     ----------
     layout : Layout, optional
-        Columns, if the reader knows them; by default those of the options.
+        Columns, if the reader knows them; by default the columns of the options.
 
     Raises
     ------
@@ -250,7 +250,8 @@ def _name_notes(table: Rows, columns: Columns) -> Iterator[str]:
         roles = (("item", columns.item), ("rater", columns.rater), ("text", text))
         read_as = ", ".join(f"{role} = {table.columns[indices[0]]}" for role, indices in roles)
         yield (
-            f"The columns were recognized by their names: {read_as}. The options {option('item')}, {option('rater')} and "
+            f"The columns were recognized by their names: {read_as}. The options {option('item')}, {option('rater')} "
+            "and "
             f"{option('text')} choose others."
         )
     for role, indices in (("items", columns.item), ("raters", columns.rater)):

@@ -170,6 +170,7 @@ def below_title(rows: Records) -> tuple[list[tuple[int, list[Any]]], Iterator[tu
     first : list of (int, list)
         The first rows from the header on, all of the same width.
     others : iterator of (int, list)
+        The rows after these.
     """
     first = list(islice(rows, _SEARCHED))
     width = max((len(cells) for _, cells in first), default=0)
@@ -182,7 +183,7 @@ def below_title(rows: Records) -> tuple[list[tuple[int, list[Any]]], Iterator[tu
 
 
 def _title_rows(rows: Sequence[NumberedRow], n_filled: Sequence[int]) -> int:
-    """Return the number of rows above a blank row that begin in the first cell and are shorter than the row below it."""
+    """Return the number of rows above a blank row that begin in the first cell and are shorter than the row after it."""
     for n in range(min(len(rows) - 1, _MAX_TITLE)):
         if rows[n][1][0] in (None, ""):
             break

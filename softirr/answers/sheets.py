@@ -67,9 +67,9 @@ class Judgments:
     texts: Mapping[tuple[str, int], tuple[str, str]] | None = None
     locations: Mapping[tuple[str, int], str] | None = None
 
-    def location(self, key: tuple[str, int]) -> str:
-        """Where a judgment is."""
-        location = self.places.get(key) if self.places else None
+    def place(self, key: tuple[str, int]) -> str:
+        """Return the file and line of a judgment, for messages."""
+        location = self.locations.get(key) if self.locations else None
         return location or f"{self.judge}, unit {key[0]}, pair {key[1]}"
 
 

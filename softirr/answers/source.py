@@ -40,18 +40,13 @@ class Source:
     Attributes
     ----------
     name : str
-        For messages.
+        Name of the input, for messages.
     start : bytes
         The first 64 KiB.
     is_short : bool
-        That is all.
+        Whether that is all.
     size : int
         Size of the file in bytes; 0 if it is not known.
-
-    Raises
-    ------
-    InputError
-        If it can't be opened.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Splitting: a text that contains a list becomes several texts, at the marks that the user chooses.
 
-Marks inside parentheses, brackets and quotes do not split, nor do commas and other marks between digits or the semicolon
-of an HTML entity. A text of more than ``LONGEST`` characters stays whole.
+Marks inside parentheses, brackets and quotes do not split, nor do commas and other marks between digits or the
+semicolon of an HTML entity. A text of more than ``LONGEST`` characters stays whole.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Split:
         return {"mode": self.mode, "marks": list(self.marks), "answers": self.answers}
 
     def sentence(self, n_answers: int, n_long: int) -> str:
-        """Describe the splitting of a table with this number of answers, of which some have a text that is too long."""
+        """Describe the splitting of a table with this number of answers; `n_long` have a text that is too long."""
         names = [_NAMES.get(mark, mark) for mark in self.marks]
         listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         have, stay = ("answer has", "stays") if n_long == 1 else ("answers have", "stay")
@@ -135,8 +135,8 @@ def split_text(text: str, mode: str) -> tuple[str, ...]:
     text : str
         As written, with line breaks.
     mode : str
-        ``lines``, ``bullets``, ``semicolons`` and ``commas`` split at this mark and at those before it; ``sentences`` at
-        lines and sentences; marks such as ``;|`` at lines, bullets and these marks.
+        ``lines``, ``bullets``, ``semicolons`` and ``commas`` split at this mark and at the marks before it;
+        ``sentences`` at lines and sentences; marks such as ``;|`` at lines, bullets and these marks.
 
     Examples
     --------

@@ -58,7 +58,7 @@ _MANY, _LONG = 6, 24
 class Answer:
     """Texts of a rater about an item; ``texts=()`` is a submitted, empty answer.
 
-    A plain string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``. If texts were split,
+    A string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``. If texts were split,
     ``written`` has them as they were.
 
     Raises
@@ -181,6 +181,7 @@ class AnnotationTable:
         Parameters
         ----------
         answers : iterable of Answer or (item, rater, texts)
+            At most one for each item and rater.
         items : iterable of str
             Ids of all items, answered or not; they come first, in this order.
         raters : iterable of str

@@ -26,7 +26,8 @@ def table_notes(work: Work) -> Iterator[str]:
         )
     if n := _n_same_rows(work):
         yield (
-            f"All {n:,} items have the same answers by the same raters. If this is a join gone wrong, correct the table."
+            f"All {n:,} items have the same answers by the same raters. If this is a join gone wrong, correct the "
+            "table."
         )
     if work.n_blank and raw.from_cells and settings.empty is None:
         yield from _blank_notes(work, of)

@@ -401,7 +401,7 @@ class TestCategories:
         (warning,) = softirr.read(json_file(tmp_path / "a.json", tasks)).warnings
         assert warning.on_command_line == (
             "Results that are not compared: 2 of type relation, 2 of type rectanglelabels. --control sign compares "
-            "those of this control."
+            "the results of this control."
         )
 
     def test_controls_that_are_not_read_are_named_and_counted(self, tmp_path: Path) -> None:
@@ -413,8 +413,8 @@ class TestCategories:
         path = json_file(tmp_path / "export.json", [task(1, {"kim": results, "lou": results})])
         (note,) = softirr.read(path).warnings
         assert note.on_command_line == (
-            "Results that are not compared: 2 of type rectangle, 2 of type choices. --field side compares those of this "
-            "control."
+            "Results that are not compared: 2 of type rectangle, 2 of type choices. --field side compares the "
+            "results of this control."
         )
         assert not any("type choices" in note for note in softirr.read_texts(path, kind="auto")["signs"].warnings)
 

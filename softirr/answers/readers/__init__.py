@@ -1,3 +1,3 @@
-"""The formats that are read: one module for each, which lists itself in ``FORMATS`` (:mod:`softirr.answers.registry`)."""
+"""The formats that are read: a module for each, with ``FORMATS`` for :mod:`softirr.answers.registry`."""
 
 __all__: list[str] = []

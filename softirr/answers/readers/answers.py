@@ -1,4 +1,4 @@
-"""softirr's own JSON lines, ``{"item": ..., "rater": ..., "texts": [...]}``, in which missing and empty answers differ."""
+"""JSON lines of softirr, ``{"item": ..., "rater": ..., "texts": [...]}``: missing and empty answers differ."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
     mark = delimiter or _delimiter(start, is_whole=source.is_short)
     if mark is None:
         raise InputError(
-            f"{source.name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text, or another table "
+            f"{source.name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text, or "
+            "another table "
             "with several columns."
         )
     has_header = request.options.header != "none"

@@ -96,7 +96,8 @@ def _keep(
         elif rater is None and isinstance(record.get("label"), list):
             _texts(record["label"], location)
             raise InputError(
-                f"{request.name} is doccano's file of one annotator, or of a project whose annotators share their annotations: give the folder or "
+                f"{request.name} is doccano's file of one annotator, or of a project whose annotators share their "
+                "annotations: give the folder or "
                 "ZIP archive with a file for each annotator."
             )
         else:

@@ -141,7 +141,8 @@ def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[
             n_cells += len(row)
             if number > _MOST_ROWS or n_cells > _MOST_CELLS:
                 raise InputError(
-                    f"{name} has cells in row {number:,}, far from the others or more than {_MOST_CELLS:,} in all: delete "
+                    f"{name} has cells in row {number:,}, far from the others or more than {_MOST_CELLS:,} in all: "
+                    "delete "
                     "the stray cells, or save the table as CSV in UTF-8."
                 )
             cells = [_text(value, number, column) for column, value in enumerate(row)]

@@ -81,7 +81,8 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
         first = folder.first_record(files[0])
         raise InputError(
             f"{request.name} has {len(files)} exports, and ids of tasks differ between projects: name the field of "
-            f"the tasks' data that identifies a task with {option('item')}. The data have {listed(list(first.get('data') or {}))}."
+            f"the tasks' data that identifies a task with {option('item')}. The data have "
+            f"{listed(list(first.get('data') or {}))}."
         )
     exports = {path.stem: Export(request) for path in files}
     for path in files:
@@ -237,7 +238,8 @@ def _input(export: Export, notes: list[str]) -> RawInput:
     request.fields.require(request.name, export.keys)
     if export.n_twice:
         notes.append(
-            f"{plural(export.n_twice, 'task is', 'tasks are')} in the input more than once: each annotation counts once."
+            f"{plural(export.n_twice, 'task is', 'tasks are')} in the input more than once: each annotation counts "
+            "once."
         )
     notes += unread_note(export, control_names)
     oldest = request.options.repeats == "first"

@@ -25,8 +25,10 @@ from softirr.text import is_blank
 __all__ = ["FORMATS"]
 
 _NOT_TOLD = (
-    "This export of Label Studio does not say which answers were copied from predictions or filled in from the task's data, so such answers count, and two "
-    "annotators who took over the same text agree. It does not list skipped tasks and drafts either. Export with the format "
+    "This export of Label Studio does not say which answers were copied from predictions or filled in from the "
+    "task's data, so such answers count, and two "
+    "annotators who took over the same text agree. It does not list skipped tasks and drafts either. Export with the "
+    "format "
     "JSON to leave copies out with the reason."
 )
 _OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
@@ -72,7 +74,8 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
         column.raw.notes = [_NOT_TOLD, *_cell_notes(name, column), *(_kind_note(name, column) if is_text else ())]
         if column.n_spans and not any(row.texts for row in column.raw.answers):
             raise InputError(
-                f"{request.name}: {name} has {plural(column.n_spans, 'span or box', 'spans or boxes')} with labels, which "
+                f"{request.name}: {name} has {plural(column.n_spans, 'span or box', 'spans or boxes')} with labels, "
+                "which "
                 "softirr does not read from this format. Export with the format JSON to compare the labels of a task."
             )
     return tool_input(request, "label-studio-flat", {name: column.raw for name, column in fields.items()}, len(rows))
@@ -85,7 +88,8 @@ def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str
     controls = _controls(records, names)
     if not controls and not request.texts and len(names) > 1:
         raise InputError(
-            f"{request.name} does not show which of {', '.join(names)} is the TextArea: name it with {option('text')}, or export with the format JSON."
+            f"{request.name} does not show which of {', '.join(names)} is the TextArea: name it with "
+            f"{option('text')}, or export with the format JSON."
         )
     return chosen_texts(request, names if request.texts else controls or names, "TextArea")
 
@@ -143,7 +147,7 @@ def _is_region(entry: Mapping[str, Any]) -> bool:
 
 
 def _list_or_text(parsed: Any, text: str) -> Any:
-    """Return what JSON in a cell stands for: texts and regions of Label Studio, or the text as it was written."""
+    """Return the content of JSON in a cell: texts and regions of Label Studio, or the text as it was written."""
     entries = parsed if isinstance(parsed, list) else [parsed]
     is_ours = (
         isinstance(entry, str) or (isinstance(entry, Mapping) and ("text" in entry or _is_region(entry)))
@@ -154,7 +158,8 @@ def _list_or_text(parsed: Any, text: str) -> Any:
 
 def _cell_notes(name: str, column: _Field) -> Iterator[str]:
     if column.n_without_text:
-        yield f"{plural(column.n_without_text, 'region')} of {listed([name])} without a text {'is' if column.n_without_text == 1 else 'are'} left out."
+        regions = plural(column.n_without_text, "region")
+        yield f"{regions} of {listed([name])} without a text {'is' if column.n_without_text == 1 else 'are'} left out."
     if column.n_spans:
         yield f"{plural(column.n_spans, 'span or box', 'spans or boxes')} with labels in {listed([name])} are not read."
 
@@ -165,7 +170,8 @@ def _kind_note(name: str, column: _Field) -> Iterator[str]:
     distinct = set(texts)
     if len(texts) > 3 and 2 * len(distinct) <= len(texts) and max(map(len, distinct)) <= _LONG:
         yield (
-            f"This export does not say whether {listed([name])} is a TextArea or has categories: its values are compared as texts. "
+            f"This export does not say whether {listed([name])} is a TextArea or has categories: its values are "
+            "compared as texts. "
             f"{option('field', f'{name}=nominal')} compares them as categories."
         )
 

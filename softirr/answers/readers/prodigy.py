@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from softirr.answers.kinds import TEXT
 from softirr.answers.raw import RawField, RawInput
@@ -47,76 +47,84 @@ def _has_hash(record: Mapping[str, Any]) -> bool:
 def _read(records: Records, request: Request) -> RawInput:
     """Return the answers to the chosen text_input fields, or to the only one, and the choices.
 
-    Of several annotations by one annotator the newest counts.
-
-    An item is an input (``_input_hash``), a rater an annotator (``_annotator_id``, or ``_session_id``). Inputs that
-    were ignored or rejected are left out with that reason.
+    Of several annotations by one annotator the newest counts. An item is an input (``_input_hash``), a rater an
+    annotator (``_annotator_id``, or ``_session_id``). Inputs that were ignored or rejected are left out with that reason.
     """
-    rows = []
-    for line, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
-        location = request.line(line)
-        who = record.get("_annotator_id") or record.get("_session_id")
-        if not isinstance(who, str) or not who.strip():
-            raise InputError(f"{location}: neither _annotator_id nor _session_id names an annotator.")
-        time = record.get("_timestamp") or 0
-        if not isinstance(time, int | float):
-            raise InputError(f"{location}: _timestamp is not a number.")
-        rows.append((time, line, record, who.strip()))
-    rows.sort(key=lambda row: row[0])
-    names = list(
-        dict.fromkeys(
-            key
-            for _, _, record, _ in rows
-            for key, value in record.items()
-            if isinstance(value, str) and key not in _OWN and not key.startswith("_")
-        )
-    )
-    if "user_input" in names and not request.texts:
-        names = ["user_input"]
-    kinds = {} if request.options.kind is None else _kinds([record for _, _, record, _ in rows])
-    if (
-        not kinds
-        and (not names or _ACCEPT in request.texts)
-        and any(isinstance(row[2].get(_ACCEPT), list) for row in rows)
-    ):
+    annotations = _annotations(records, request)
+    names = _text_fields(annotations, request)
+    kinds = {} if request.options.kind is None else _kinds([entry.record for entry in annotations])
+    has_choices = any(isinstance(entry.record.get(_ACCEPT), list) for entry in annotations)
+    if not kinds and has_choices and (not names or _ACCEPT in request.texts):
         names.append(_ACCEPT)
     field_names = chosen_fields(request, names, kinds, "text_input field")
     fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in field_names}
-    key = _item_key([(record, who) for _, _, record, who in rows])
-    for _, line, record, who in rows:
-        location = request.line(line)
-        item = str(record.get(key, record["_input_hash"]))
-        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
-        for name, field in fields.items():
-            value = record.get(name)
-            if name == _ACCEPT and isinstance(value, list):
-                value = _options(record, location)
-            elif not isinstance(value, str | None):
-                raise InputError(f"{location}: {name} is not a text.")
-            if reason is not None:
-                field.retract(item, who, reason)
+    key = _item_key(annotations)
+    for entry in annotations:
+        item = str(entry.record.get(key, entry.record["_input_hash"]))
+        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(entry.record.get("answer")))
+        for field in fields.values():
+            texts = _texts(entry.record, field.name, request.line(entry.line))
+            if reason is None:
+                field.add(item, entry.rater, texts, entry.line)
             else:
-                field.add(item, who, _as_texts(value), line)
-    notes = [_SEVERAL_QUESTIONS] if key == _TASK else []
-    unread = Counter(
-        name for _, _, record, _ in rows for name in (*_UNREAD, _ACCEPT) if record.get(name) and name not in field_names
+                field.retract(item, entry.rater, reason)
+    keys = (name for entry in annotations for name in (*_UNREAD, _ACCEPT) if entry.record.get(name))
+    unread = Counter(name for name in keys if name not in field_names)
+    notes = [*([_SEVERAL_QUESTIONS] if key == _TASK else []), *unread_fields(unread, "keys", request)]
+    return tool_input(request, "prodigy", fields, len(annotations), notes)
+
+
+class _Annotation(NamedTuple):
+    """A line of the file."""
+
+    time: float
+    line: int
+    record: Mapping[str, Any]
+    rater: str
+
+
+def _annotations(records: Records, request: Request) -> list[_Annotation]:
+    """Return the lines of the file, the oldest first."""
+    annotations = []
+    for line, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
+        rater = record.get("_annotator_id") or record.get("_session_id")
+        if not isinstance(rater, str) or not rater.strip():
+            raise InputError(f"{request.line(line)}: neither _annotator_id nor _session_id names an annotator.")
+        time = record.get("_timestamp") or 0
+        if not isinstance(time, int | float):
+            raise InputError(f"{request.line(line)}: _timestamp is not a number.")
+        annotations.append(_Annotation(time, line, record, rater.strip()))
+    return sorted(annotations, key=lambda entry: entry.time)
+
+
+def _text_fields(annotations: Sequence[_Annotation], request: Request) -> list[str]:
+    """Return the keys with texts that are not part of the task; by default the usual one."""
+    names = dict.fromkeys(
+        key
+        for entry in annotations
+        for key, value in entry.record.items()
+        if isinstance(value, str) and key not in _OWN and not key.startswith("_")
     )
-    notes += unread_fields(unread, "keys", request)
-    return tool_input(request, "prodigy", fields, len(rows), notes)
+    return ["user_input"] if "user_input" in names and not request.texts else list(names)
 
 
-def _item_key(records: Sequence[tuple[Mapping[str, Any], str]]) -> str:
+def _texts(record: Mapping[str, Any], name: str, location: str) -> tuple[str, ...] | None:
+    """Return the answer of a record to a field."""
+    value = record.get(name)
+    if name == _ACCEPT and isinstance(value, list):
+        return _options(record, location)
+    if not isinstance(value, str | None):
+        raise InputError(f"{location}: {name} is not a text.")
+    return None if value is None or is_blank(value) else (value,)
+
+
+def _item_key(annotations: Sequence[_Annotation]) -> str:
     """Return the key of the items: the input, or the task if an annotator has several questions about an input."""
     questions: dict[tuple[str, str], set[str]] = {}
-    for record, who in records:
-        questions.setdefault((str(record["_input_hash"]), who), set()).add(str(record.get(_TASK)))
+    for entry in annotations:
+        key = str(entry.record["_input_hash"]), entry.rater
+        questions.setdefault(key, set()).add(str(entry.record.get(_TASK)))
     return _TASK if any(len(tasks) > 1 for tasks in questions.values()) else "_input_hash"
-
-
-def _as_texts(value: Any) -> tuple[str, ...] | None:
-    if isinstance(value, str):
-        return None if is_blank(value) else (value,)
-    return None if value is None else tuple(value)
 
 
 def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:

@@ -33,7 +33,8 @@ def _read(folder: Folder, request: Request) -> RawInput:
             )
         inside = f"it has {listed(names)}" if names else "it is empty"
         raise InputError(
-            f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the like): {inside}."
+            f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the "
+            f"like): {inside}."
         )
     tables: dict[str, Rows] = {}
     for rater, path in tables_by_folder.items() or ((path.stem, path) for path in paths):
