@@ -171,7 +171,7 @@ def test_hostile_and_reviewers_values_are_left_out(bench: Bench) -> None:
     size = rows(bench)["size"]
     assert size["value"] is not None and "problem" not in size and size["n_left_out"] == 1
     page = app_of(bench).get(f"/report/{NUMBER}?project={NUMBER}").text
-    assert "size: 1 answer is no value of the kind interval and left out." in page
+    assert "size: 1 answer is not a value of the kind interval and left out." in page
     stored = dict(bench.store.fields(bench.row["id"]))[task]["size"]
     assert (
         "9" not in stored["answers"]
