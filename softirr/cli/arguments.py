@@ -12,6 +12,7 @@ from softirr.errors import InputError, on_command_line
 from softirr.terminal import bounded, print_json, progress_bar
 
 __all__ = [
+    "Group",
     "add_json",
     "add_judgments",
     "add_model_options",

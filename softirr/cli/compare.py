@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.cli.arguments import (
+    Group,
     add_json,
     add_judgments,
     add_scoring,
@@ -27,11 +28,19 @@ _WITHIN_ONE_FILE = ("measures", "policies", "models")
 
 def add_command(commands: Any) -> None:
     """Add ``compare`` to the commands."""
-    from softirr.statistics.coefficients.registry import coefficient_keys
-
     compare = commands.add_parser("compare", help="compare files, measures, policies, or models with people")
     compare.add_argument("files", nargs="+", metavar="FILE", help="two or more files, or one file with an option below")
-    group = compare.add_argument_group("what is compared in one file")
+    _add_choice(compare.add_argument_group("what is compared in one file"))
+    group = compare.add_argument_group("how it is compared")
+    _add_comparison(group)
+    add_judgments(group)
+    add_json(compare)
+    add_reading_options(compare)
+    add_scoring(compare)
+    compare.set_defaults(run=_compare)
+
+
+def _add_choice(group: Group) -> None:
     choice = group.add_mutually_exclusive_group()
     choice.add_argument("--measures", nargs="+", metavar="NAME", help="compare the agreement under these measures")
     choice.add_argument(
@@ -44,7 +53,11 @@ def add_command(commands: Any) -> None:
         help="compare each model with the people: these raters, or predictions of an export and raters named "
         "model:NAME",
     )
-    group = compare.add_argument_group("how it is compared")
+
+
+def _add_comparison(group: Group) -> None:
+    from softirr.statistics.coefficients.registry import coefficient_keys
+
     group.add_argument(
         "--coefficient",
         choices=coefficient_keys(),
@@ -75,11 +88,6 @@ def add_command(commands: Any) -> None:
         help="with --models: exit with status 1 unless every model is within the range of the people, equivalent to "
         "them, or passed the alternative annotator test",
     )
-    add_judgments(group)
-    add_json(compare)
-    add_reading_options(compare)
-    add_scoring(compare)
-    compare.set_defaults(run=_compare)
 
 
 def _compare(arguments: argparse.Namespace) -> int:

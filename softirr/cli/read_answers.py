@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from softirr.answers.kinds import TEXT
-from softirr.cli.arguments import add_option, chosen_policy
+from softirr.cli.arguments import Group, add_option, chosen_policy
 from softirr.errors import InputError
 from softirr.terminal import progress_bar
 
@@ -33,6 +33,13 @@ def add_input_options(command: argparse.ArgumentParser) -> None:
 def add_reading_options(command: argparse.ArgumentParser) -> None:
     """Add how a file of answers is read."""
     group = command.add_argument_group("how the file is read")
+    _add_columns(group)
+    _add_export_options(group)
+    _add_cell_options(group)
+    _add_file_options(group)
+
+
+def _add_columns(group: Group) -> None:
     group.add_argument("--item", metavar="COLUMN", help="column of the items")
     add_option(
         group,
@@ -55,6 +62,15 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
         "--items", metavar="COLUMNS", action="append", help="a column for each item, and a row for each rater"
     )
     group.add_argument(
+        "--header",
+        choices=("first", "none"),
+        default="first",
+        help="whether the first row names the columns; without a header they are 1, 2, 3 (first)",
+    )
+
+
+def _add_export_options(group: Group) -> None:
+    group.add_argument(
         "--control", metavar="NAME", action="append", help="TextArea to read if a Label Studio export has several"
     )
     add_option(
@@ -64,12 +80,20 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="count the predictions of each model version in an export as a rater",
     )
+    group.add_argument(
+        "--regions",
+        choices=("pooled", "matched"),
+        default="pooled",
+        help="texts on regions: one answer of an annotation, or regions matched one to one (pooled)",
+    )
+    group.add_argument("--rater-names", metavar="FILE", help="names of raters, as CSV with the columns rater,name")
+    group.add_argument("--ignore-raters", metavar="NAMES", help="raters to leave out, separated by commas")
+
+
+def _add_cell_options(group: Group) -> None:
     group.add_argument("--casefold", action="store_true", help="treat texts that differ only in case as the same text")
     group.add_argument(
-        "--header",
-        choices=("first", "none"),
-        default="first",
-        help="whether the first row names the columns; without a header they are 1, 2, 3 (first)",
+        "--ignore-harakat", action="store_true", help="treat texts that differ only in Arabic vowel signs as the same"
     )
     group.add_argument(
         "--empty",
@@ -86,6 +110,9 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
         choices=("set", "first", "last", "refuse"),
         help="several rows of a rater on an item: a set, versions (the first or the last counts), or an error",
     )
+
+
+def _add_file_options(group: Group) -> None:
     group.add_argument(
         "--format", default="auto", metavar="NAME", help="format of the file (auto: recognized from the content)"
     )
@@ -93,17 +120,6 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
         "--sheet",
         metavar="NAME",
         help="sheet of an Excel workbook, or '*' for all (one sheet for each rater, or the first with a table)",
-    )
-    group.add_argument(
-        "--regions",
-        choices=("pooled", "matched"),
-        default="pooled",
-        help="texts on regions: one answer of an annotation, or regions matched one to one (pooled)",
-    )
-    group.add_argument("--rater-names", metavar="FILE", help="names of raters, as CSV with the columns rater,name")
-    group.add_argument("--ignore-raters", metavar="NAMES", help="raters to leave out, separated by commas")
-    group.add_argument(
-        "--ignore-harakat", action="store_true", help="treat texts that differ only in Arabic vowel signs as the same"
     )
     group.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"

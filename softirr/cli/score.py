@@ -10,6 +10,7 @@ from typing import Any
 from softirr.answers.kinds import AUTO as AUTO_KIND
 from softirr.answers.kinds import TEXT, named_kinds
 from softirr.cli.arguments import (
+    Group,
     add_json,
     add_judgments,
     add_scoring,
@@ -33,7 +34,14 @@ EXACT = "exact"
 def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
     command = commands.add_parser("score", help="print the agreement of a file of answers")
-    output = command.add_argument_group("output")
+    _add_output(command.add_argument_group("output"))
+    add_input_options(command)
+    _add_fields(command.add_argument_group("what is scored"))
+    add_scoring(command)
+    command.set_defaults(run=score)
+
+
+def _add_output(output: Group) -> None:
     add_json(output)
     output.add_argument(
         "--output",
@@ -57,8 +65,9 @@ def add_command(commands: Any) -> None:
         action="store_false",
         help="do not explain why texts do not match: faster, with the same coefficients and matches",
     )
-    add_input_options(command)
-    fields = command.add_argument_group("what is scored")
+
+
+def _add_fields(fields: Group) -> None:
     add_judgments(fields)
     fields.add_argument(
         "--field",
@@ -71,8 +80,6 @@ def add_command(commands: Any) -> None:
     fields.add_argument(
         "--weight", metavar="COLUMN", help="weight of each item: a column, key or field with a number of 0 or more"
     )
-    add_scoring(command)
-    command.set_defaults(run=score)
 
 
 def score(arguments: argparse.Namespace) -> int:
