@@ -83,7 +83,7 @@ def _as_parameter(name: str, values: Sequence[str]) -> str:
         return f"{parameter}="
     if parameter == "field":  # NAME=KIND or NAME
         _, equals, kind = values[0].rpartition("=")
-        parameter, values = ("kind", [kind]) if equals else ("control", [kind])
+        return f"kind={json.dumps(kind)}" if equals else f'control={json.dumps(kind, ensure_ascii=False)}, kind="auto"'
     value: Any = list(values) if len(values) > 1 else values[0]
     return f"{parameter}={json.dumps(value, ensure_ascii=False)}"
 

@@ -82,7 +82,7 @@ def test_a_list_of_codes_before_the_table(tmp_path: Path) -> None:
     long = [("item", "rater", "text"), ("1", "ann", "x"), ("1", "bob", "y")]
     table = softirr.read(sheets(tmp_path / "a.xlsx", Codes=CODES, Data=long))
     assert table.raters == ("ann", "bob")
-    assert table.warnings == ("The sheet 'Data' was read; --sheet chooses another of 'Codes'.",)
+    assert table.warnings == ("The sheet 'Data' was read; sheet= chooses another of 'Codes'.",)
     wide = [("nr", "ann", "bob"), ("1", "x", "y")]
     assert softirr.read(
         sheets(tmp_path / "a.xlsx", Codes=CODES, Data=wide), item="nr", raters=["ann", "bob"]
