@@ -28,7 +28,7 @@ def rows(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
 
 def left_out(table: AnnotationTable) -> list[tuple[str, str, str]]:
     """Item, rater and reason of each answer that does not count."""
-    return [(one.item, one.rater, one.reason) for one in table.excluded]
+    return [(entry.item, entry.rater, entry.reason) for entry in table.excluded]
 
 
 def read(source: Any, **options: Any) -> AnnotationTable:

@@ -50,7 +50,7 @@ def test_several_controls_are_read_as_each_alone() -> None:
         for name in CONTROLS:
             alone = label_studio_answers(task, control=name, predictions_as_raters=models)
             assert together[name] == alone
-            seen |= {one.reason for one in alone[1]}
+            seen |= {entry.reason for entry in alone[1]}
     assert len(seen) == 6
 
 
@@ -61,6 +61,6 @@ def test_an_older_annotation_is_left_out_of_the_controls_that_it_has_no_result_o
 
     task = {"id": 1, "annotations": [annotation(1, "side"), annotation(2), {**annotation(3), "was_cancelled": True}]}
     answers = label_studio_fields(task, controls=["side", "stars"], older={0: "older", 2: "older"})
-    given = {name: [(one.rater, one.texts) for one in own] for name, (own, _) in answers.items()}
+    given = {name: [(entry.rater, entry.texts) for entry in own] for name, (own, _) in answers.items()}
     assert given == {"side": [("1", ("a",)), ("2", ())], "stars": [("2", ())]}
-    assert [(one.rater, one.reason) for one in answers["stars"][1]] == [("3", "skipped"), ("1", "older")]
+    assert [(entry.rater, entry.reason) for entry in answers["stars"][1]] == [("3", "skipped"), ("1", "older")]

@@ -54,7 +54,7 @@ def test_rows_of_the_documentation_are_in_order() -> None:
 
 def test_no_module_outside_its_own_knows_a_format_by_name() -> None:
     folder = Path(registry.__file__).parent
-    names = {one.name for one in registry.formats() if not one.is_general} - {
+    names = {entry.name for entry in registry.formats() if not entry.is_general} - {
         "xlsx",
         "parquet",
         "label-studio-flat",
@@ -190,7 +190,7 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
         path = next(file for file in sorted(path.rglob("*")) if file.suffix in (".json", ".jsonl", ".csv", ".xlsx"))
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
-    source = path if path.parent == tmp_path else next(one for one in path.parents if one.parent == tmp_path)
+    source = path if path.parent == tmp_path else next(entry for entry in path.parents if entry.parent == tmp_path)
     try:
         table = softirr.read(source, **options(name))
     except softirr.InputError:

@@ -43,13 +43,13 @@ def test_cells_without_a_value_are_never_answers(tmp_path: Path, cells: list[tup
         [str(n), rater, one] for n, row in enumerate(cells, 1) for rater, one in zip(("ann", "bob"), row, strict=True)
     ]
     table = softirr.read(saved(tmp_path / "a.xlsx", rows))
-    wanted = {
+    expected = {
         (item, rater): () if text is None else (text,)
         for item, rater, text in rows[1:]
         if text not in ERRORS and text != "=A1"
     }
-    assert answers(table) == wanted  # an empty cell of item,rater,text is an empty answer
-    assert {(one.item, one.rater) for one in table.excluded} == {(i, r) for i, r, _ in rows[1:]} - set(wanted)
+    assert answers(table) == expected  # an empty cell of item,rater,text is an empty answer
+    assert {(entry.item, entry.rater) for entry in table.excluded} == {(i, r) for i, r, _ in rows[1:]} - set(expected)
 
 
 class TestExamples:

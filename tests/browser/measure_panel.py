@@ -65,14 +65,14 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     seeded.put(few)
     seeded.score()
     rows = store.get_tasks(seeded.project, list(few))
-    kept = [rows[number] for number in few]
+    kept_rows = [rows[number] for number in few]
     for start in range(len(few) + 1, n + 1, 5000):
         part = range(start, min(n + 1, start + 5000))
         store.put_read(
             seeded.project,
             [
                 {
-                    key: kept[number % len(kept)][key]
+                    key: kept_rows[number % len(kept_rows)][key]
                     for key in (
                         "updated_at",
                         "n_annotations",
@@ -90,11 +90,11 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
             [
                 {
                     "number": number,
-                    "answers_hash": kept[number % len(kept)]["answers_hash"],
+                    "answers_hash": kept_rows[number % len(kept_rows)]["answers_hash"],
                     "agreement": min(
-                        1.0, max(0.0, kept[number % len(kept)]["agreement"] + random.uniform(-0.05, 0.05))
+                        1.0, max(0.0, kept_rows[number % len(kept_rows)]["agreement"] + random.uniform(-0.05, 0.05))
                     ),
-                    "details": kept[number % len(kept)]["details"],
+                    "details": kept_rows[number % len(kept_rows)]["details"],
                     "desired": None,
                 }
                 for number in part
@@ -104,8 +104,8 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
 
 
 def _answers(narrative: Any) -> dict[str, list[str]]:
-    given = [list(texts) for texts in narrative.answers.values() if texts]
-    return dict(zip(RATERS, given, strict=False))
+    given_texts = [list(texts) for texts in narrative.answers.values() if texts]
+    return dict(zip(RATERS, given_texts, strict=False))
 
 
 class Parent(http.server.BaseHTTPRequestHandler):

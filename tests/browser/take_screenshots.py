@@ -93,17 +93,17 @@ def audit(demo: Demo, page: Any, folder: Path) -> None:
     page.locator("#judging").wait_for()
     taken = False
     while page.locator("#judging").is_visible():
-        before = page.inner_text("#count")
+        text_before = page.inner_text("#count")
         a, b = (page.inner_text(f"#{side}") for side in ("first", "second"))
         same = KEY.get(a, a) == KEY.get(b, b)
-        if not taken and same and int(before.split()[1]) > 15:
+        if not taken and same and int(text_before.split()[1]) > 15:
             page.wait_for_timeout(300)
             _keep(page, folder / "audit.png")
             taken = True
         page.keyboard.press("1" if same else "2")
         page.wait_for_function(
             "(was) => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
-            arg=before,
+            arg=text_before,
         )
     page.click("#work-out")
     page.locator(".result-value").wait_for()

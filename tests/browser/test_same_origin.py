@@ -86,7 +86,7 @@ def test_answer_is_accepted_by_a_click(demo: Demo, page: Any, proxy: str, projec
     page.screenshot(path=pictures / "same-origin.png")
     frame.get_by_role("button", name="Accept and next").click()
     wait_for(
-        lambda: [one for one in demo.api.get(f"/api/tasks/{task}/annotations/") if one["ground_truth"]],
+        lambda: [entry for entry in demo.api.get(f"/api/tasks/{task}/annotations/") if entry["ground_truth"]],
         "no ground truth is saved",
     )
 

@@ -56,7 +56,7 @@ class TestProdigy:
         records = [prodigy(5, 50, "kim", "new", 9), prodigy(5, 50, "kim", "old", 2), prodigy(5, 50, "lou", "new", 3)]
         table = softirr.read(lines(tmp_path / "p.jsonl", records))
         assert answers(table) == {("5", "set-kim"): ("new",), ("5", "set-lou"): ("new",)}
-        assert [one.reason for one in table.excluded] == [OLDER_DUPLICATE]
+        assert [entry.reason for entry in table.excluded] == [OLDER_DUPLICATE]
 
 
 class TestArgilla:
@@ -78,7 +78,7 @@ class TestArgilla:
         path = lines(tmp_path / "a.jsonl", [{"id": "r1", "fields": {"text": "x"}, "responses": responses}])
         table = softirr.read(path)
         assert answers(table) == {("r1", "kim"): ("fever",)}
-        assert sorted((one.rater, one.reason) for one in table.excluded) == [
+        assert sorted((entry.rater, entry.reason) for entry in table.excluded) == [
             ("lou", "discarded"),
             ("max", "draft, not submitted"),
         ]

@@ -206,7 +206,7 @@ def test_a_job_takes_the_threads_that_it_was_given(
     """Except for a few pairs of a small model, which take one."""
     if not is_small:
         monkeypatch.setattr(classifier_module, "_SMALL_MODEL", 0)
-    before = torch.get_num_threads()
+    initial = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
         for threads, pairs, expected in ((1, 150, {1}), (2, 150, {1}), (2, 3, {1} if is_small else {2})):
@@ -224,7 +224,7 @@ def test_a_job_takes_the_threads_that_it_was_given(
             assert seen == expected  # several threads take a batch each, so each runs it alone
             assert torch.get_num_threads() == 2
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(initial)
 
 
 def test_the_last_batches_of_several_threads_are_small(bert_model: Path) -> None:

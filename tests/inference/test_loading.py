@@ -116,7 +116,7 @@ def test_the_wrong_kind_of_model_is_named(bert_model: Path, tmp_path: Path, kind
 
 def test_no_call_of_transformers_takes_code_or_pickles(root: Path) -> None:
     """Each call says so itself: what the library does unasked changes between versions."""
-    seen = 0
+    observed = 0
     for path in [path for part in ("softirr", "ml_backend", "lab") for path in (root / part).rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "from_pretrained"):
@@ -126,8 +126,8 @@ def test_no_call_of_transformers_takes_code_or_pickles(root: Path) -> None:
             assert given.get("trust_remote_code") == "False", f"{path}:{node.lineno}"
             if "Config" not in called and "Tokenizer" not in called:
                 assert given.get("use_safetensors") == "True", f"{path}:{node.lineno}"
-            seen += 1
-    assert seen >= 8
+            observed += 1
+    assert observed >= 8
 
 
 def test_a_sound_folder_loads_quietly(bert_model: Path, capfd: pytest.CaptureFixture[str]) -> None:

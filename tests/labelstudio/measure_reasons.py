@@ -37,15 +37,15 @@ def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
             leave_out_reasons()
         gc.collect()
         gc.freeze()  # the fake server's objects are none of the backend's
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        initial = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         wall, cpu = time.perf_counter(), time.process_time()
         result = bench.sync()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         assert result.created == n, result
         pairs = (bench.row["summary"]["controls"]["findings"]["reasons"] or {"pairs": 0})["pairs"]
         bench.store.close()
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"cpu": cpu, "wall": wall, "memory": most / 1024, "before": before / 1024, "pairs": pairs}
+    maximum = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"cpu": cpu, "wall": wall, "memory": maximum / 1024, "before": initial / 1024, "pairs": pairs}
 
 
 def leave_out_reasons() -> None:
@@ -64,30 +64,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tasks", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--one", choices=("with", "without"), help=argparse.SUPPRESS)
-    given = parser.parse_args(arguments)
-    if given.one:
-        print(json.dumps(one_sync(given.tasks, reasons=given.one == "with")))
+    options = parser.parse_args(arguments)
+    if options.one:
+        print(json.dumps(one_sync(options.tasks, reasons=options.one == "with")))
         return 0
     print(
         "| first sync, indel | processor | wall | peak memory | pairs with a reason |\n|---|---|---|---|---|",
         flush=True,
     )
     best: dict[str, float] = {}
-    for _ in range(given.rounds):
+    for _ in range(options.rounds):
         for which in ("without", "with"):
             command = [
                 sys.executable,
                 "-m",
                 "tests.labelstudio.measure_reasons",
                 "--tasks",
-                str(given.tasks),
+                str(options.tasks),
                 "--one",
                 which,
             ]
             usage: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
             best[which] = min(usage["cpu"], best.get(which, usage["cpu"]))
             print(
-                f"| {given.tasks} tasks x 3, {which} reasons | {usage['cpu']:.1f} s | {usage['wall']:.1f} s | "
+                f"| {options.tasks} tasks x 3, {which} reasons | {usage['cpu']:.1f} s | {usage['wall']:.1f} s | "
                 f"{usage['memory']:.0f} MB (before: {usage['before']:.0f}) | {usage['pairs']:,} |",
                 flush=True,
             )

@@ -108,35 +108,35 @@ def bare(ls: Harness, project: int) -> tuple[float, float]:
 @contextlib.contextmanager
 def peak_memory(pid: Callable[[], int | None]) -> Iterator[dict[str, float]]:
     """Resident memory in MB of a process while the block runs: at the beginning and at most."""
-    seen: dict[str, float] = {}
-    over = threading.Event()
+    observed: dict[str, float] = {}
+    finished = threading.Event()
 
     def watch() -> None:
-        while not over.wait(0.05):
+        while not finished.wait(0.05):
             number = pid()
             with contextlib.suppress(OSError, IndexError):
                 if number:
                     pages = int(Path(f"/proc/{number}/statm").read_text().split()[1])
                     megabytes = pages * os.sysconf("SC_PAGESIZE") / 1e6
-                    seen.setdefault("first", megabytes)
-                    seen["most"] = max(seen.get("most", 0.0), megabytes)
+                    observed.setdefault("first", megabytes)
+                    observed["most"] = max(observed.get("most", 0.0), megabytes)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
-        yield seen
+        yield observed
     finally:
-        over.set()
+        finished.set()
         thread.join()
 
 
 def first_sync(table: Table, ls: Harness, folder: Path, project: int, n: int) -> Commands:
-    before = bare(ls, project)
+    initial = bare(ls, project)
     commands = Commands(folder, ls.url, ls.token)
     took, result = timed(lambda: json.loads(commands.run("sync", "--project", str(project), "--json").stdout))
-    after = bare(ls, project)
-    pull, write = (min(a, b) for a, b in zip(before, after, strict=True))
-    spread = f"{sum(before):.1f} and {sum(after):.1f} s"
+    final = bare(ls, project)
+    pull, write = (min(a, b) for a, b in zip(initial, final, strict=True))
+    spread = f"{sum(initial):.1f} and {sum(final):.1f} s"
     table.row(f"{n} tasks x 3: bare pull, bare bulk write", f"{pull:.1f} s, {write:.1f} s (together {spread})")
     table.row(
         f"{n} tasks x 3: first sync, indel", f"{took:.1f} s: {took / (pull + write):.2f} times", "at most 2.5 times"
@@ -160,7 +160,7 @@ def live(table: Table, ls: Harness, commands: Commands, serving: Serving, projec
     tasks = ls.api.get("/api/tasks", project=project, page_size=edits, page=1, fields="all", include=TASK_FIELDS)
     waits, scored = [], []
     for number, task in enumerate(tasks["tasks"]):
-        before = store.counts().get("tasks_scored", 0.0)
+        initial = store.counts().get("tasks_scored", 0.0)
         had = [p["score"] for p in ls.api.get("/api/predictions/", task=task["id"])]
         ls.api.patch(
             f"/api/annotations/{task['annotations'][0]['id']}/", {"result": textarea([f"unheard of {number}"])}
@@ -171,7 +171,7 @@ def live(table: Table, ls: Harness, commands: Commands, serving: Serving, projec
             assert time.perf_counter() - start < 120, "the edit never showed"
         waits.append(time.perf_counter() - start)
         quiet(store)
-        scored.append(store.counts().get("tasks_scored", 0.0) - before)
+        scored.append(store.counts().get("tasks_scored", 0.0) - initial)
     table.row(
         f"edited annotation to prediction ({edits} edits)",
         f"median {statistics.median(waits):.2f} s, longest {max(waits):.2f} s",
@@ -222,12 +222,12 @@ def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, pr
         "task": tasks[0],
         "annotation": tasks[0]["annotations"][0],
     }
-    over = threading.Event()
+    finished = threading.Event()
     probes: dict[str, list[float]] = {"/health": [], "/setup": []}
 
     def probe() -> None:
         setup = {"project": f"{project}.1", "schema": remote["label_config"], "hostname": ls.url, "access_token": "x"}
-        while not over.wait(0.1):
+        while not finished.wait(0.1):
             probes["/health"] += requests_in_a_row(serving, "GET", "/health", [None])
             probes["/setup"] += requests_in_a_row(serving, "POST", "/setup", [setup], auth=auth)
 
@@ -241,7 +241,7 @@ def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, pr
     for number in range(400):
         time.sleep(max(0.0, begin + number / 20 - time.perf_counter()))
         took += requests_in_a_row(serving, "POST", "/webhook", [hook], headers=headers)
-    over.set()
+    finished.set()
     thread.join()
     running = [job["state"] for job in store.jobs(row["id"], limit=3)]
     table.row("/webhook, 20 a second while a job runs", f"p99 {1e3 * np.quantile(took, 0.99):.0f} ms", "under 50 ms")
@@ -260,10 +260,10 @@ def memory(table: Table, ls: Harness, folder: Path, raters: Sequence[int], n: in
     fill(ls, small, raters, 200)
     fill(ls, large, raters, n)
     commands = Commands(folder, ls.url, ls.token)
-    most = {}
+    maximum = {}
     for name, project in (("small", small), ("large", large)):
         process: list[subprocess.Popen[bytes]] = []
-        with peak_memory(lambda process=process: process[0].pid if process else None) as seen:
+        with peak_memory(lambda process=process: process[0].pid if process else None) as observed:
             start = time.perf_counter()
             process.append(
                 subprocess.Popen(
@@ -274,12 +274,12 @@ def memory(table: Table, ls: Harness, folder: Path, raters: Sequence[int], n: in
             )
             assert process[0].wait() == 0
             took = time.perf_counter() - start
-        most[name] = seen["most"]
+        maximum[name] = observed["most"]
     table.row(f"{n} tasks x 3: first sync", f"{took:.0f} s")
-    grows = most["large"] - most["small"]
+    grows = maximum["large"] - maximum["small"]
     table.row(
         f"resident memory, {n} tasks against 200",
-        f"{most['large']:.0f} against {most['small']:.0f} MB: +{grows:.0f} MB",
+        f"{maximum['large']:.0f} against {maximum['small']:.0f} MB: +{grows:.0f} MB",
         "under +300 MB",
     )
     client = Client(ls.url, ls.token)
@@ -320,24 +320,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--edits", type=int, default=10)
     parser.add_argument("--people", type=int, default=1200, help="users for the measurement of crowds")
     parser.add_argument("--parts", nargs="+", choices=PARTS_OF_IT, default=PARTS_OF_IT)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, label_studio(Path(folder) / "server") as server:
         ls, scratch = Harness(server), Path(folder)
         raters = [ls.create_user().id for _ in range(3)]
         table = Table()
-        if "live" in given.parts:
+        if "live" in options.parts:
             project = ls.create_project()
-            fill(ls, project, raters, given.tasks)
-            commands = first_sync(table, ls, scratch / "state", project, given.tasks)
+            fill(ls, project, raters, options.tasks)
+            commands = first_sync(table, ls, scratch / "state", project, options.tasks)
             with commands.serve() as serving:
-                live(table, ls, commands, serving, project, given.edits)
+                live(table, ls, commands, serving, project, options.edits)
                 protocol(table, ls, commands, serving, project)
                 memory_of(table, serving)
             check(ls, scratch, project)
-        if "crowd" in given.parts:
-            crowd(table, ls, scratch, given.people)
-        if "memory" in given.parts and given.large:
-            memory(table, ls, scratch / "large", raters, given.large)
+        if "crowd" in options.parts:
+            crowd(table, ls, scratch, options.people)
+        if "memory" in options.parts and options.large:
+            memory(table, ls, scratch / "large", raters, options.large)
     return 0
 
 

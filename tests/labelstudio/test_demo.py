@@ -41,14 +41,14 @@ class TestExample:
         assert len(set(asked)) == 1
 
     def test_some_are_skipped_and_some_answered_with_nothing(self) -> None:
-        given = [texts for task in example.narratives() for texts in task.answers.values()]
-        assert given.count(None) >= 3
-        assert given.count(()) >= 5
+        given_texts = [texts for task in example.narratives() for texts in task.answers.values()]
+        assert given_texts.count(None) >= 3
+        assert given_texts.count(()) >= 5
 
     def test_the_key_knows_every_text_once_and_nothing_else(self) -> None:
-        used = {text for task in example.narratives() for texts in task.answers.values() for text in texts or ()}
-        assert used == set(example.key())
-        assert all(text == clean(text) for text in used)
+        used_texts = {text for task in example.narratives() for texts in task.answers.values() for text in texts or ()}
+        assert used_texts == set(example.key())
+        assert all(text == clean(text) for text in used_texts)
         assert set(example.broader()) | set(example.broader().values()) <= set(example.key().values()) | set(
             example.broader().values()
         )
@@ -87,11 +87,11 @@ class TestExample:
 
     def test_some_answers_are_more_general_than_others_on_the_same_task(self) -> None:
         broader, meaning = example.broader(), example.key()
-        seen = 0
+        observed = 0
         for task in example.narratives():
             concepts = {meaning[text] for texts in task.answers.values() for text in texts or ()}
-            seen += any(broader.get(concept) in concepts for concept in concepts)
-        assert seen >= 10
+            observed += any(broader.get(concept) in concepts for concept in concepts)
+        assert observed >= 10
 
     def test_one_annotator_is_clearly_worse_by_the_key(self) -> None:
         report = softirr.agreement(example.table(concepts=True), measure="exact")
@@ -225,8 +225,8 @@ class TestDemo:
             assert demo.check() == 0, capsys.readouterr()
             assert "is there from the last time" in capsys.readouterr().out
             written = demo.api.get("/api/predictions/", project=demo.project)
-            own = [prediction for prediction in written if prediction["model_version"] == "agreement"]
-            lowest, *_, highest = sorted(own, key=lambda prediction: prediction["score"])
+            predictions = [prediction for prediction in written if prediction["model_version"] == "agreement"]
+            lowest, *_, highest = sorted(predictions, key=lambda prediction: prediction["score"])
             demo.api.patch(f"/api/predictions/{highest['id']}/", {"score": 0.0123})
             demo.api.delete(f"/api/predictions/{lowest['id']}/")
             copy = {"task": highest["task"], "result": [], "score": highest["score"], "model_version": "agreement"}

@@ -48,9 +48,9 @@ def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands
         )
 
     def copied(task: int) -> None:
-        own = next(p for p in ls.predictions(project) if p["task"] == task)
-        result = [{**region, "origin": "prediction"} for region in own["result"]]
-        body = {"result": result, "parent_prediction": own["id"], "lead_time": 1.0}
+        prediction = next(p for p in ls.predictions(project) if p["task"] == task)
+        result = [{**region, "origin": "prediction"} for region in prediction["result"]]
+        body = {"result": result, "parent_prediction": prediction["id"], "lead_time": 1.0}
         cleo.api.post(f"/api/tasks/{task}/annotations/", body)
 
     steps: dict[str, Callable[[], Any]] = {
@@ -200,7 +200,7 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
 
 def test_a_legacy_token_works_where_it_is_enabled(ls: Harness, tmp_path: Path) -> None:
     settings = {"api_tokens_enabled": True, "legacy_api_tokens_enabled": True}
-    before = ls.session.get(f"{ls.url}/api/jwt/settings", timeout=60).json()
+    record_before = ls.session.get(f"{ls.url}/api/jwt/settings", timeout=60).json()
     token = ls.session.get(f"{ls.url}/api/current-user/token", timeout=60).json()["token"]
     project = ls.create_project()
     commands = Commands(tmp_path / "state", ls.url, token)
@@ -210,7 +210,7 @@ def test_a_legacy_token_works_where_it_is_enabled(ls: Harness, tmp_path: Path) -
         ls.session.post(f"{ls.url}/api/jwt/settings", json=settings, timeout=60).raise_for_status()
         assert commands.sync(project)["items"] == 0
     finally:
-        ls.session.post(f"{ls.url}/api/jwt/settings", json=before, timeout=60)
+        ls.session.post(f"{ls.url}/api/jwt/settings", json=record_before, timeout=60)
 
 
 class TestCommands:
@@ -265,10 +265,10 @@ def test_the_server_is_asked_for_nothing_but_what_is_needed(ls: Harness, command
 
     project, _, _ = ls.answered([(["fever"], ["fevers"])] * 20)
     with faulty_proxy(ls.url) as proxy:
-        other = Commands(commands.folder, proxy.url, ls.token)
-        other.sync(project)
+        other_commands = Commands(commands.folder, proxy.url, ls.token)
+        other_commands.sync(project)
         proxy.seen.clear()
-        other.sync(project, "--changes")
+        other_commands.sync(project, "--changes")
         assert not [call for call in proxy.seen if call[0] in ("PATCH", "DELETE")]
         assert len(proxy.seen) <= 11, (
             proxy.seen

@@ -35,7 +35,7 @@ def test_predictions_of_an_export_and_of_a_table_are_imported(
         tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
         other = ls.create_project(**({"label_config": config[1]} if config else {}))
         ids = ls.import_tasks(other, tasks)
-        stored = {one["task"]: one for one in ls.predictions(other)}
+        stored = {entry["task"]: entry for entry in ls.predictions(other)}
         assert sorted(stored) == sorted(ids)
         for number, task in zip(ids, tasks, strict=True):
             (prediction,) = task["predictions"]

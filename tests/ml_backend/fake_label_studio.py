@@ -129,7 +129,7 @@ class FakeLabelStudio:
 
     def delete_annotation(self, annotation: int) -> None:
         for task in self.tasks.values():
-            task["annotations"] = [one for one in task["annotations"] if one["id"] != annotation]
+            task["annotations"] = [entry for entry in task["annotations"] if entry["id"] != annotation]
 
     def add_prediction(self, task: int, texts: Iterable[str], version: str, score: float | None = None) -> int:
         prediction = {
@@ -320,7 +320,7 @@ class FakeLabelStudio:
 
     def _patch_annotation(self, annotation: int, body: Mapping[str, Any], status: int = 200) -> httpx.Response:
         for task in self.tasks.values():
-            edited = next((one for one in task["annotations"] if one["id"] == annotation), None)
+            edited = next((entry for entry in task["annotations"] if entry["id"] == annotation), None)
             if edited is None:
                 continue
             if body.get("ground_truth"):  # there is one for each task

@@ -40,7 +40,7 @@ class LabelStudio:
         if method == "POST":
             self.annotations.append({"id": next(self._ids), "completed_by": self.user, "updated_by": self.user})
             return self._save(self.annotations[-1], body)
-        (annotation,) = [one for one in self.annotations if path == f"/api/annotations/{one['id']}/"]
+        (annotation,) = [entry for entry in self.annotations if path == f"/api/annotations/{entry['id']}/"]
         if method == "DELETE":
             self.annotations.remove(annotation)
             return httpx.Response(204)

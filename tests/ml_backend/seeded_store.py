@@ -152,9 +152,9 @@ class Seeded:
     ) -> None:
         """Tasks as a pull would note them; `beside` has the answers to other controls of them."""
         rows = []
-        for number, given in tasks.items():
+        for number, task in tasks.items():
             left_out = [list(entry) for entry in (excluded or {}).get(number, ())]
-            of_control = {control: given} | {name: others[number] for name, others in (beside or {}).items()}
+            of_control = {control: task} | {name: others[number] for name, others in (beside or {}).items()}
             answers = {
                 name: {
                     "answers": {rater: list(texts) for rater, texts in own.items()},
@@ -166,7 +166,7 @@ class Seeded:
                 {
                     "number": number,
                     "updated_at": (updated_at or {}).get(number, "2026-11-20T12:00:00Z"),
-                    "n_annotations": len(given),
+                    "n_annotations": len(task),
                     "answers": answers,
                     "answers_hash": answers_hash(answers),
                     "facts": (facts or {}).get(number),

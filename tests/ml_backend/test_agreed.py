@@ -70,7 +70,7 @@ def test_agreed_answer_is_no_answer_and_no_required_annotation() -> None:
     }
     answers, excluded = label_studio_answers(task, control="findings")
     assert [(answer.rater, answer.texts) for answer in answers] == [("2", ("fever",))]
-    assert [(one.rater, one.reason) for one in excluded] == [("2", AGREED)]
+    assert [(entry.rater, entry.reason) for entry in excluded] == [("2", AGREED)]
     assert count_annotations(task) == 1
 
 
@@ -82,10 +82,10 @@ def test_empty_answer_can_be_agreed(seeded: Seeded, label_studio: LabelStudio) -
 def test_accepting_again_changes_the_same_annotation(seeded: Seeded, label_studio: LabelStudio) -> None:
     first = accept(seeded, ["fever"]).json["annotation"]
     assert accept(seeded, ["cough"]).json["annotation"] == first
-    assert [one["result"][0]["value"]["text"] for one in label_studio.annotations] == [["cough"]]
+    assert [entry["result"][0]["value"]["text"] for entry in label_studio.annotations] == [["cough"]]
     assert current(seeded) == [["cough"]]
     log = seeded.get("/api/agreed", client=seeded.as_person(), log=1).json["answers"]
-    assert [one["texts"] for one in log] == [["fever"], ["cough"]]
+    assert [entry["texts"] for entry in log] == [["fever"], ["cough"]]
 
 
 def test_a_persons_ground_truth_is_replaced_only_on_request(seeded: Seeded, label_studio: LabelStudio) -> None:
@@ -114,8 +114,8 @@ def test_withdrawing_deletes_the_annotation_once(seeded: Seeded, label_studio: L
 def test_choices_are_copied_from_an_annotation_that_has_them(seeded: Seeded, label_studio: LabelStudio) -> None:
     choice = {"id": "c", "from_name": "kind", "to_name": "text", "type": "choices"}
     label_studio.annotations = [annotation(5, 2, "rash"), annotation(6, 3, "rash")]
-    for one, label in zip(label_studio.annotations, ("mild", "severe"), strict=True):
-        one["result"].append({**choice, "value": {"choices": [label]}})
+    for entry, label in zip(label_studio.annotations, ("mild", "severe"), strict=True):
+        entry["result"].append({**choice, "value": {"choices": [label]}})
     fields = {"kind": {"answers": {"2": ["mild"], "3": ["severe"]}, "excluded": [], "kind": "nominal"}}
     seeded.put({102: {"2": ["rash"], "3": ["rash"]}}, facts={102: {"fields": fields}})
     seeded.score()

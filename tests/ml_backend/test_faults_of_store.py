@@ -57,14 +57,14 @@ def store_of(folder: Path) -> Store:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_is_said_in_one_sentence(fault: Fault, tmp_path: Path) -> None:
-    seen = try_fault(fault, tmp_path)
-    if seen is None:
+    observed = try_fault(fault, tmp_path)
+    if observed is None:
         pytest.skip("this fault can't be made here")
-    assert seen.status != 0
-    assert "Traceback" not in seen.errors
-    assert len(seen.errors.strip().splitlines()) == 1
-    assert any(word in seen.errors for word in fault.way_out), seen.errors
-    assert TEXT not in seen.errors
+    assert observed.status != 0
+    assert "Traceback" not in observed.errors
+    assert len(observed.errors.strip().splitlines()) == 1
+    assert any(word in observed.errors for word in fault.way_out), observed.errors
+    assert TEXT not in observed.errors
 
 
 def test_a_disk_that_fills_up_during_a_sync_is_said_in_one_sentence(

@@ -268,25 +268,25 @@ class TestRun:
         monkeypatch.setattr(update_module, "SCORE_BATCH", 5)
         for k in range(20):
             bench.fake.add_task({1: [f"{k}"], 2: ["x"]})
-        seen: list[dict[str, Any]] = []
+        observed: list[dict[str, Any]] = []
         note = bench.store.note
 
         def watch(name: str, state: Any) -> None:
             note(name, state)
             if name.startswith("run:"):
-                seen.append(job_view(bench.store.jobs()[0], NUMBER))
+                observed.append(job_view(bench.store.jobs()[0], NUMBER))
 
         monkeypatch.setattr(bench.store, "note", watch)
         bench.store.want(project)
         worker.run(project)
-        phases = list(dict.fromkeys(view["phase"] for view in seen if view["state"] == "running"))
+        phases = list(dict.fromkeys(view["phase"] for view in observed if view["state"] == "running"))
         assert [phase for phase in phases if phase] == ["reading", "scoring", "writing", "coefficients"]
-        scoring = [view for view in seen if view["phase"] == "scoring" and view["done"]]
+        scoring = [view for view in observed if view["phase"] == "scoring" and view["done"]]
         assert scoring
         assert scoring[-1]["pairs_per_second"] > 0
         assert any(view["seconds_left"] is not None for view in scoring)
-        assert seen[-1]["state"] == "done"
-        assert seen[-1]["seconds_left"] is None
+        assert observed[-1]["state"] == "done"
+        assert observed[-1]["seconds_left"] is None
 
 
 HOLDER = """

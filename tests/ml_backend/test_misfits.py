@@ -42,7 +42,7 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
         texts = [row["text"] for row in csv.DictReader(file, delimiter="\t") if row["language"] == "de"][:24]
     seeded = Seeded(tmp_path_factory.mktemp("german"), measure="nli")
     seeded.update(required=2)
-    seeded.put({n: {"2": [one], "3": [texts[n - 2]]} for n, one in enumerate(texts, start=1)})
+    seeded.put({n: {"2": [text], "3": [texts[n - 2]]} for n, text in enumerate(texts, start=1)})
     seeded.score(measure="nli")
     return seeded
 

@@ -82,10 +82,10 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
     def annotation(user: int, texts: list[str]) -> dict[str, Any]:
         box = {"x": 10, "y": 10, "width": 20, "height": 20}
         result = []
-        for place, text in enumerate(texts):
-            own = {**box, "x": 50 * place, "text": [text]}
-            region = {"id": f"{user}{place}", "to_name": "image", "original_width": 9, "original_height": 9}
-            result.append({**region, "from_name": "box", "type": "rectangle", "value": {**box, "x": 50 * place}})
+        for index, text in enumerate(texts):
+            own = {**box, "x": 50 * index, "text": [text]}
+            region = {"id": f"{user}{index}", "to_name": "image", "original_width": 9, "original_height": 9}
+            result.append({**region, "from_name": "box", "type": "rectangle", "value": {**box, "x": 50 * index}})
             result.append({**region, "from_name": "findings", "type": "textarea", "value": own})
         return {"id": user, "completed_by": user, "updated_at": "2026-01-01T00:00:00Z", "result": result}
 
@@ -116,7 +116,9 @@ def assert_same_as_of_export(bench: Bench, split: str | None = None) -> None:
     here = softirr.agreement(softirr.read(bench.export(), split=split), "indel").to_dict()
     for name in ("headline", "expected_agreement", "coefficients"):
         assert there[name] == here[name], name
-    excluded = [sorted((one["item"], one["rater"], one["reason"]) for one in of["excluded"]) for of in (there, here)]
+    excluded = [
+        sorted((entry["item"], entry["rater"], entry["reason"]) for entry in of["excluded"]) for of in (there, here)
+    ]
     assert excluded[0] == excluded[1]
 
 
@@ -128,7 +130,7 @@ def test_a_minus_is_an_answer_where_another_answer_is_a_plus(tmp_path: Path) -> 
     assert stored(bench, numbers[-1])["answers"] == {"2": ["+"]}
     assert_same_as_of_export(bench)
     assert set(bench.fake.predictions()) == set(numbers[:-1])
-    assert any(one.endswith("say softirr-ls settings --missing auto,-.") for one in warnings(bench))
+    assert any(warning.endswith("say softirr-ls settings --missing auto,-.") for warning in warnings(bench))
 
 
 def test_a_plus_that_comes_or_goes_is_noticed(tmp_path: Path) -> None:

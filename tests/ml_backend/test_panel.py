@@ -197,7 +197,7 @@ class TestReviewers:
             return [pair for card in ask(seeded, task).json["fields"][0]["cards"] for pair in card["pairs"]]
 
         pair = ["heart attack", "myocardial infarction"]
-        texts_before = [one["texts"] for one in pairs(102)]
+        texts_before = [entry["texts"] for entry in pairs(102)]
         body = {"task": 102, "pairs": [pair], "verdict": "same", "cause": "ambiguous"}
         assert seeded.send("/api/decisions", client=seeded.as_person(), **body).status_code == 201
         seeded.score()
@@ -212,7 +212,7 @@ class TestReviewers:
         names = [rater["name"] for rater in body["raters"]]
         assert sorted(names) == ["Annotator 1", "Annotator 2", "Annotator 3"]
         assert not any(name in json.dumps(body) for name in ("Ann Example", "Ben", "Chloé"))
-        assert [one["name"] for one in ask(seeded, 103).json["raters"]] == names, "the same in every task"
+        assert [entry["name"] for entry in ask(seeded, 103).json["raters"]] == names, "the same in every task"
 
     def test_task_that_waits_is_shown_with_what_it_waits_for(self, seeded: Seeded) -> None:
         body = ask(seeded, 105).json

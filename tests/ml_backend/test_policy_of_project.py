@@ -107,8 +107,8 @@ def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None
     seeded.work(settings)
     audit = reviews.audit(number)
     assert audit is not None and len(audit["sheet"]) == 12
-    for place in range(len(audit["sheet"])):
-        reviews.judge(number, [place], "Rae", "different" if place % 2 else "same")
+    for index in range(len(audit["sheet"])):
+        reviews.judge(number, [index], "Rae", "different" if index % 2 else "same")
     requests = RequestStore(seeded.store)
     requests.ask(seeded.project, RESULT, {"audit": number})
     seeded.work(ProjectSettings(measure="indel"))

@@ -41,9 +41,9 @@ def test_an_annotation_copied_from_a_prediction_does_not_replace_the_own_one(ben
     bench.fake.annotate(task, 1, [], result=[marked("b", "the suggestion", 0, 5, origin=origin)])
     bench.fake.annotate(task, 2, [], result=[marked("c", "fever", 1, 5)])
     bench.sync()
-    assert [one["score"] for one in bench.fake.predictions()[task]] == [1.0]
+    assert [entry["score"] for entry in bench.fake.predictions()[task]] == [1.0]
     row = bench.task(task)
-    assert [one["texts"] for one in row["facts"]["regions"]["findings"]["rows"]] == [["fever"], ["fever"]]
+    assert [entry["texts"] for entry in row["facts"]["regions"]["findings"]["rows"]] == [["fever"], ["fever"]]
 
 
 def test_too_many_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
@@ -54,7 +54,7 @@ def test_too_many_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
     bench.sync()
     assert set(bench.fake.predictions()) == {other}
     listed = bench.row["summary"]["controls"]["findings"]["excluded"]
-    assert [(one["item"], one["rater"], one["reason"]) for one in listed] == [
+    assert [(entry["item"], entry["rater"], entry["reason"]) for entry in listed] == [
         (str(task), rater, TOO_MANY_REGIONS) for rater in ("1", "2")
     ]
 

@@ -39,7 +39,7 @@ def test_turns_of_dialogues_of_different_lengths_are_compared(bench: Bench) -> N
     bench.fake.annotate(second, 1, [], result=turns("thanks"))
     bench.fake.annotate(second, 2, [], result=turns("thanks"))
     bench.sync()
-    assert {task: one["score"] for task, (one,) in bench.fake.predictions().items()} == {first: 0.5, second: 1.0}
+    assert {task: entry["score"] for task, (entry,) in bench.fake.predictions().items()} == {first: 0.5, second: 1.0}
     control = bench.row["summary"]["controls"][GIST]
     assert control["excluded"] == []
     assert control["coefficients"]["observed_agreement"]["value"] == pytest.approx(2 / 3)
@@ -50,6 +50,6 @@ def test_turn_that_only_one_annotator_answered_is_not_compared(bench: Bench) -> 
     bench.fake.annotate(task, 1, [], result=turns("greets", "asks"))
     bench.fake.annotate(task, 2, [], result=turns("greets"))
     bench.sync()
-    assert [one["score"] for one in bench.fake.predictions()[task]] == [1.0]
+    assert [entry["score"] for entry in bench.fake.predictions()[task]] == [1.0]
     answers = bench.task(task)["answers"][GIST]
     assert answers["groups"] == [{"1": ["greets"], "2": ["greets"]}, {"1": ["asks"]}]

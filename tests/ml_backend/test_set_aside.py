@@ -81,7 +81,7 @@ def test_predict_answers_for_the_tasks_beside_one_that_fails(bench: Bench, monke
     client = create_app(services=bench.services).test_client()
     sent = {"tasks": list(bench.fake.tasks.values()), "project": f"{NUMBER}.1", "label_config": LABEL_CONFIG}
     reply = client.post("/predict", json=sent, headers=bench.connect())
-    scores = dict(zip(tasks, (one["score"] for one in reply.json["results"]), strict=True))
+    scores = dict(zip(tasks, (entry["score"] for entry in reply.json["results"]), strict=True))
     assert scores[tasks[1]] is None
     assert {number: scores[number] for number in scores if number != tasks[1]} == {
         number: score for number, score in bench.fake.expected().items() if number != tasks[1]

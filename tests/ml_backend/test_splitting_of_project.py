@@ -73,5 +73,8 @@ def test_splitting_can_be_undone(bench: Bench) -> None:
     bench.sync()
     split(bench, None)
     bench.sync()
-    after = prediction(bench, task)
-    assert (after["score"], after["result"][0]["value"]) == (whole["score"], whole["result"][0]["value"])
+    prediction_after = prediction(bench, task)
+    assert (prediction_after["score"], prediction_after["result"][0]["value"]) == (
+        whole["score"],
+        whole["result"][0]["value"],
+    )

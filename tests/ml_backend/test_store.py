@@ -85,9 +85,9 @@ class TestSchema:
         secrets = together(lambda _: store.secret())
         assert len(set(secrets)) == 1
         assert len(secrets[0]) == 32
-        other = Store(store.url)
-        assert other.secret() == secrets[0]
-        other.close()
+        other_store = Store(store.url)
+        assert other_store.secret() == secrets[0]
+        other_store.close()
 
 
 def test_errors_of_the_database_quote_no_answer(store: Store, project: int) -> None:
@@ -126,7 +126,7 @@ class TestManyHands:
     def test_simultaneous_judgments_lose_nothing(self, store: Store, project: int) -> None:
         reviews = ReviewStore(store)
         audit = reviews.add_audit(project, control="findings", measure="indel", seed=0, wanted=40)
-        together(lambda k: [reviews.judge(audit, [place], f"judge {k}", "same") for place in range(5)])
+        together(lambda k: [reviews.judge(audit, [index], f"judge {k}", "same") for index in range(5)])
         assert reviews.judges(audit) == {f"judge {k}": 5 for k in range(HANDS)}
 
     def test_a_request_is_made_once(self, store: Store, project: int) -> None:
@@ -147,11 +147,11 @@ class TestManyHands:
         self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Otherwise a command would find no run although one begins at the same moment."""
-        seen: list[Any] = []
+        observed: list[Any] = []
 
         def hold() -> None:
             store.hold(project, 60)
-            seen.append((store.run_of(project) or {}).get("state"))
+            observed.append((store.run_of(project) or {}).get("state"))
 
         holding, upsert = threading.Thread(target=hold), store.upsert
 
@@ -164,7 +164,7 @@ class TestManyHands:
         monkeypatch.setattr(store, "upsert", meanwhile)
         assert store.begin_run(project, {"state": "running"})
         holding.join(30)
-        assert seen == ["running"]
+        assert observed == ["running"]
 
 
 class TestTasks:
@@ -267,7 +267,7 @@ class TestDecisions:
 
     def test_the_log_only_grows(self, store: Store, project: int) -> None:
         store.decide(project, "a", "b", same=True, reviewer="Ann", reviewer_id="2", known_by="session")
-        before = store.decision_log(project)
+        decision_log_before = store.decision_log(project)
         store.decide(project, "b", "a", same=False, reviewer="Ben", reviewer_id="3", known_by="link")
         store.decide(project, "a", "c", same=True)
         assert [(row["text_b"], row["same"]) for row in store.decisions(project)] == [("b", False), ("c", True)]
@@ -275,7 +275,7 @@ class TestDecisions:
         assert store.undecide(project, "a", "b", reviewer="Cleo", reviewer_id="4", known_by="session")
         assert [row["text_b"] for row in store.decisions(project)] == ["c"]
         log = store.decision_log(project)
-        assert log[:1] == before
+        assert log[:1] == decision_log_before
         assert [(row["reviewer"], row["withdrawn"]) for row in log] == [
             ("Ann", False),
             ("Ben", False),
@@ -304,10 +304,10 @@ def test_a_project_is_followed_on_either_database(empty_database: str, tmp_path:
     bench.fake.tasks.pop(tasks[2])
     bench.sync()
     assert bench.fake.wrong() == []
-    before = bench.fake.predictions()[tasks[8]][0]["score"]
+    score_before = bench.fake.predictions()[tasks[8]][0]["score"]
     bench.store.decide(bench.row["id"], "cough 1", "cough", same=True)
     bench.store.forget_scores(bench.row["id"])
     bench.sync(full=True)
-    assert (before < 1.0, bench.fake.predictions()[tasks[8]][0]["score"]) == (True, 1.0)
+    assert (score_before < 1.0, bench.fake.predictions()[tasks[8]][0]["score"]) == (True, 1.0)
     assert bench.row["summary"]["controls"]["findings"]["n_items"] == len(tasks) - 1
     assert time.time() - bench.row["checked_at"] < 600

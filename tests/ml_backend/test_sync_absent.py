@@ -20,8 +20,8 @@ class TestAbsentIsNotEmpty:
 
     def test_a_text_area_that_nobody_fills_is_left_out_and_said(self, bench: Bench) -> None:
         answered(bench.fake)
-        before = bench.sync()
-        assert before.notes == ()
+        initial = bench.sync()
+        assert initial.notes == ()
         alpha = bench.row["summary"]["controls"]["findings"]["coefficients"]["krippendorff_alpha"]
         bench.fake.project["label_config"] = TWO
         result = bench.sync()

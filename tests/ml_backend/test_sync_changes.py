@@ -89,12 +89,12 @@ class TestFollowsTheProject:
     def test_the_coefficients_follow_an_edit(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 6)
         bench.sync()
-        before = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        initial = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
         for user, annotation in enumerate(bench.fake.tasks[tasks[0]]["annotations"]):
             bench.fake.edit(annotation["id"], ["abc", "xyz", "123"][user : user + 1])
         bench.sync(full=True)
         summary = bench.row["summary"]["controls"]["findings"]
-        assert summary["coefficients"]["observed_agreement"]["value"] != before
+        assert summary["coefficients"]["observed_agreement"]["value"] != initial
         expected = bench.fake.expected()
         assert summary["coefficients"]["observed_agreement"]["value"] == pytest.approx(
             sum(expected.values()) / len(expected)
@@ -103,7 +103,7 @@ class TestFollowsTheProject:
     def test_the_coefficients_follow_after_a_run_that_was_broken_off(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 6)
         bench.sync()
-        before = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        initial = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
         bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["something else"])
         bench.fake.before = lambda r: httpx.Response(401) if r.method == "PATCH" else None
         with pytest.raises(LabelStudioError):
@@ -111,9 +111,9 @@ class TestFollowsTheProject:
         bench.fake.before = lambda request: None
         bench.store.update_project(bench.row["id"], summary_due=0.0)
         bench.sync()
-        after = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
-        assert after != before
-        assert after == pytest.approx(sum(bench.fake.expected().values()) / len(tasks))
+        final = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        assert final != initial
+        assert final == pytest.approx(sum(bench.fake.expected().values()) / len(tasks))
 
     def test_another_measure_is_another_score_everywhere(self, bench: Bench) -> None:
         answered(bench.fake, 4)

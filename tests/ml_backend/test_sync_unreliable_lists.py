@@ -36,7 +36,7 @@ class TestListsThatAreNotToBeTrusted:
     def test_a_list_that_is_empty_for_a_moment(self, bench: Bench, full: bool, reply: httpx.Response) -> None:
         tasks = answered(bench.fake, 5)
         bench.sync()
-        before = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
+        initial = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
         del bench.fake.tasks[tasks[0]]  # so that there is something to look for
         bench.fake.before = lambda request: reply if lists(request) else None
         try:
@@ -56,7 +56,7 @@ class TestListsThatAreNotToBeTrusted:
         assert result.notes == ()
         assert bench.fake.wrong() == []
         assert {number: p["id"] for number, (p,) in bench.fake.predictions().items()} == {
-            number: before[number] for number in tasks[1:]
+            number: initial[number] for number in tasks[1:]
         }
 
     @pytest.mark.parametrize("first", [True, False])
@@ -94,13 +94,13 @@ class TestListsThatAreNotToBeTrusted:
         answered(bench.fake, 3)
         bench.sync()
         bench.fake.edit(bench.fake.tasks[1]["annotations"][0]["id"], ["something else"])
-        seen: list[str] = []
+        observed: list[str] = []
         errors: list[str] = []
         for path in ("", *{path for _, path in bench.fake.calls}):
 
             def odd(request: httpx.Request, path: str = path) -> httpx.Response | None:
                 same = path in ("", request.url.path)
-                seen.append(request.url.path) if same else None
+                observed.append(request.url.path) if same else None
                 return httpx.Response(200, content=body) if same else None
 
             bench.fake.before = odd
@@ -111,7 +111,7 @@ class TestListsThatAreNotToBeTrusted:
                 errors.append(str(error))
         assert errors
         assert not any(". " in sentence for sentence in errors)
-        assert len(set(seen)) >= 5
+        assert len(set(observed)) >= 5
         bench.fake.before = lambda request: None
         bench.sync(full=True)
         assert bench.fake.wrong() == []

@@ -62,9 +62,9 @@ class TestSteadyWork:
         untouched = tasks[:12]
         bench.fake.after = self._people(bench.fake, bench, deletions=deletions)
         for run in range(2):
-            before = len(bench.fake.calls)
+            initial = len(bench.fake.calls)
             bench.sync(full=full)
-            assert len(bench.fake.calls) - before < 1000, "a run ends"
+            assert len(bench.fake.calls) - initial < 1000, "a run ends"
             expected = bench.fake.expected()
             for task in untouched:
                 (prediction,) = bench.fake.predictions().get(task, [None])

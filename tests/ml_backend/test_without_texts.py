@@ -63,12 +63,12 @@ def test_one_field_or_the_lowest_can_be_the_score(bench: Bench) -> None:
     for score, chosen in (("size", ["size"]), ("lowest", ANSWERED)):
         bench.choose(score=score)
         bench.sync()
-        wanted: dict[int, float] = {}
+        expected: dict[int, float] = {}
         for name in chosen:
             for item in reports[name].items:
-                wanted[int(item.id)] = min(item.agreement, wanted.get(int(item.id), 1.0))
+                expected[int(item.id)] = min(item.agreement, expected.get(int(item.id), 1.0))
         scores = {task: prediction[0]["score"] for task, prediction in bench.fake.predictions().items()}
-        assert scores == pytest.approx(wanted, abs=1e-9)
+        assert scores == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_changed_choice_changes_the_score_and_a_mark_lapses(bench: Bench) -> None:
@@ -79,12 +79,15 @@ def test_a_changed_choice_changes_the_score_and_a_mark_lapses(bench: Bench) -> N
     assert reply.status_code == 201 and reply.json["done"]
     score_before = bench.fake.predictions()[task][0]["score"]
     annotation = bench.fake.tasks[task]["annotations"][1]
-    same = [result("side", "choices", ["right"]) if one["from_name"] == "side" else one for one in annotation["result"]]
+    same = [
+        result("side", "choices", ["right"]) if entry["from_name"] == "side" else entry
+        for entry in annotation["result"]
+    ]
     bench.fake.edit(annotation["id"], [], result=same)
     bench.sync()
     assert bench.fake.predictions()[task][0]["score"] > score_before
     queue = client.get(f"/api/queue?project={NUMBER}").json["tasks"]
-    assert [one["done"] for one in queue if one["task"] == task] == [None]
+    assert [entry["done"] for entry in queue if entry["task"] == task] == [None]
 
 
 def test_report_has_fields_and_a_page_for_each_and_nothing_about_texts(bench: Bench) -> None:

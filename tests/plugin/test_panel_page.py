@@ -46,9 +46,9 @@ def test_texts_keep_their_direction_and_are_never_markup(page: Any) -> None:
 def test_footer_moves_up_by_what_the_window_hides(page: Any) -> None:
     page.evaluate(DRAW, ready(6))
     foot = page.locator(".sirr-foot")
-    before = foot.bounding_box()["y"]
+    initial = foot.bounding_box()["y"]
     page.evaluate("document.getElementById('panel').style.setProperty('--sirr-hidden-below', '150px')")
-    assert foot.bounding_box()["y"] == pytest.approx(before - 150, abs=1)
+    assert foot.bounding_box()["y"] == pytest.approx(initial - 150, abs=1)
 
 
 def test_choosing_a_text_keeps_the_focus_on_it(page: Any) -> None:

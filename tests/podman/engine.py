@@ -96,8 +96,8 @@ class Engine:
         log = (self.folder / "service.log").open("wb")
         command = self.command("system", "service", "--time", "0", f"unix://{self.socket}")
         process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
-        over = threading.Event()
-        checks = threading.Thread(target=self._check_health, args=(over,), daemon=True)
+        finished = threading.Event()
+        checks = threading.Thread(target=self._check_health, args=(finished,), daemon=True)
         try:
             until = time.monotonic() + 60
             while not self.socket.exists():
@@ -107,7 +107,7 @@ class Engine:
             checks.start()
             yield
         finally:
-            over.set()
+            finished.set()
             if checks.is_alive():
                 checks.join()
             process.terminate()

@@ -59,21 +59,21 @@ def close(value):
 
 def compare(report, truth, weights=None, *, item=str, rater=str):
     """A report holds what the truth says: coefficients, rater pairs, raters and items."""
-    wanted = direct(truth, weights)
+    expected = direct(truth, weights)
     values = {name: report["coefficients"][name]["value"] for name in COEFFICIENTS}
-    assert values == {name: close(value) for name, value in wanted["coefficients"].items()}
+    assert values == {name: close(value) for name, value in expected["coefficients"].items()}
     pairs = {
-        tuple(sorted(one["raters"])): (one["observed_agreement"], one["cohen_kappa"]["value"])
-        for one in report["rater_pairs"]
+        tuple(sorted(rater_pair["raters"])): (rater_pair["observed_agreement"], rater_pair["cohen_kappa"]["value"])
+        for rater_pair in report["rater_pairs"]
     }
     assert pairs == {
         tuple(sorted((rater(r), rater(s)))): (close(seen), close(kappa))
-        for (r, s), (seen, kappa) in wanted["pairs"].items()
+        for (r, s), (seen, kappa) in expected["pairs"].items()
     }
-    raters = {one["id"]: one["agreement"] for one in report["raters"] if one["agreement"] is not None}
-    assert raters == {rater(r): close(value) for r, value in wanted["raters"].items()}
-    items = {one["id"]: one["agreement"] for one in report["items"] if one["agreement"] is not None}
-    assert items == {item(i): close(value) for i, value in wanted["items"].items()}
+    raters = {entry["id"]: entry["agreement"] for entry in report["raters"] if entry["agreement"] is not None}
+    assert raters == {rater(r): close(value) for r, value in expected["raters"].items()}
+    items = {entry["id"]: entry["agreement"] for entry in report["items"] if entry["agreement"] is not None}
+    assert items == {item(i): close(value) for i, value in expected["items"].items()}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -101,10 +101,10 @@ def task_with_places(number: str, places: list[dict[str, tuple[str, ...]]], orde
     all others.
     """
     results: dict[str, list[dict]] = {}
-    for place, by_rater in enumerate(places):
+    for index, by_rater in enumerate(places):
         for rater, texts in by_rater.items():
-            region = {"id": f"{rater}{place}", "from_name": "finding", "to_name": "text", "type": "textarea"}
-            extent = {"start": 100 * place, "end": 100 * place + 10 - int(NUMBERS[rater])}
+            region = {"id": f"{rater}{index}", "from_name": "finding", "to_name": "text", "type": "textarea"}
+            extent = {"start": 100 * index, "end": 100 * index + 10 - int(NUMBERS[rater])}
             of_place = [{**region, "value": {**extent, "text": [text]}} for text in texts]
             results.setdefault(rater, []).extend(of_place)
     annotations = [
@@ -132,22 +132,22 @@ def test_regions_that_overlap(world, places_of_task):
         ]
         given_there = [by_rater for by_rater in given_there if by_rater]
         people = {rater for by_rater in given_there for rater in by_rater}
-        for place, by_rater in enumerate(given_there):
+        for index, by_rater in enumerate(given_there):
             for rater in people:
                 concepts = frozenset(normalize(text) for text in by_rater.get(rater, ()))
-                truth[f"{task} {place}", rater] = Truth(concepts, concepts)
+                truth[f"{task} {index}", rater] = Truth(concepts, concepts)
         entry = task_with_places(str(task), given_there, world.order)
         answers[task] = task_answers(entry, Reading([Control("finding", "text", per_region=True)], OVERLAP))
     scorer = Scorer()
     report = scorer.summary(answers.items(), "finding", AnswerPreparation(OVERLAP))
-    wanted = direct(truth)
+    expected = direct(truth)
     assert {name: report["coefficients"][name]["value"] for name in COEFFICIENTS} == {
-        name: close(value) for name, value in wanted["coefficients"].items()
+        name: close(value) for name, value in expected["coefficients"].items()
     }
     details = scorer.task_details(answers, AnswerPreparation(OVERLAP))
-    shown = [details[task]["controls"]["finding"]["agreement"] for task in answers]
-    of_task = [[v for item, v in wanted["items"].items() if item.split()[0] == str(task)] for task in answers]
-    assert shown == [close(sum(own) / len(own) if own else None) for own in of_task]
+    agreements = [details[task]["controls"]["finding"]["agreement"] for task in answers]
+    of_task = [[v for item, v in expected["items"].items() if item.split()[0] == str(task)] for task in answers]
+    assert agreements == [close(sum(own) / len(own) if own else None) for own in of_task]
 
 
 def judged(sheet: str, meaning: dict[str, frozenset[str]]) -> str:
@@ -181,8 +181,10 @@ def audited(world, measure, *, two_sheets=False):
             drawn.append(str(Path(at) / f"sheet-{number}.csv"))
             Path(drawn[-1]).write_text(judged(sheet, meaning), encoding="utf-8")
         values = json.loads(printed("audit", "apply", str(path), *drawn, *command[1:], "--json"))["coefficients"]
-    wanted = direct(world.truth[0])["coefficients"]
-    return {name: values[name]["value"] for name in AUDITED}, {name: close(wanted[name]) for name in AUDITED}
+    expected_coefficients = direct(world.truth[0])["coefficients"]
+    return {name: values[name]["value"] for name in AUDITED}, {
+        name: close(expected_coefficients[name]) for name in AUDITED
+    }
 
 
 JUDGED_WORLDS = worlds(sets=False, weights=False, kinds=("terminology",))

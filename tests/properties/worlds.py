@@ -119,9 +119,9 @@ def worlds(draw, *, empties=True, sets=True, fields=1, weights=True, **kinds):
         texts: dict[tuple[str, str], tuple[str, ...]] = {}
         meant: dict[tuple[str, str], Truth] = {}
         for cell in cells:
-            most = 3 if split or (sets and fields == 1) else 1
-            least = 0 if empties and cell not in sure else 1
-            several = draw(st.lists(st.sampled_from(concepts), min_size=least, max_size=most, unique=True))
+            maximum = 3 if split or (sets and fields == 1) else 1
+            minimum = 0 if empties and cell not in sure else 1
+            several = draw(st.lists(st.sampled_from(concepts), min_size=minimum, max_size=maximum, unique=True))
             parts = [write(concept) for concept in several]
             own = tuple(text for text, _, _ in parts)
             texts[cell] = ("; ".join(own),) if split and own else own

@@ -215,7 +215,7 @@ class TestSeveralModels:
         def wrong(differences: list[Difference]) -> bool:
             verdicts = [str(verdict(difference, margin)) for difference in differences]
             return any(one == "below the others" for one in verdicts[:4]) or any(
-                one.startswith("within") for one in verdicts[4:]
+                entry.startswith("within") for entry in verdicts[4:]
             )
 
         n_unadjusted = together = 0

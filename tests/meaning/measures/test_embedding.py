@@ -116,11 +116,11 @@ def test_prompts(tmp_path: Path, include: bool) -> None:
 
 def test_each_text_goes_through_the_model_once_and_clipping_is_counted(tmp_path: Path) -> None:
     embedding = measure(f"embedding:{small(tmp_path, {'pooling_mode': 'cls'})}", device="cpu", facts=False)
-    seen: list[str] = []
+    observed: list[str] = []
     encode = embedding._encoder.encode  # type: ignore[attr-defined]
 
     def centered(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        seen.extend(texts)
+        observed.extend(texts)
         vectors, truncated = encode(texts)
         vectors = vectors - vectors.mean(axis=0)  # so that some cosines are negative
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), truncated
@@ -132,7 +132,7 @@ def test_each_text_goes_through_the_model_once_and_clipping_is_counted(tmp_path:
     scores = scorer.score(np.repeat(np.arange(n), n), np.tile(np.arange(n), n)).reshape(n, n)
     assert np.allclose(block, scores, atol=1e-6) and np.array_equal(scores, scores.T) and np.all(np.diag(block) == 1)
     embedding.score([(a, b) for a in TEXTS for b in TEXTS])
-    assert sorted(seen) == sorted(set(TEXTS))
+    assert sorted(observed) == sorted(set(TEXTS))
     clipped = embedding.provenance().clipped
     assert clipped is not None and clipped >= (block == 0).sum() > 0
     assert block.min() == 0 and embedding.score([]).shape == (0,)

@@ -26,7 +26,7 @@ PAIRS = (Path(__file__).parent / "fact_pairs.tsv").read_text(encoding="utf-8").s
 
 def deciding(text: str, other: str) -> set[str]:
     compared = comparisons([facts_of(normalize(one)) for one in (text, other)])
-    return {one.fact for one in compared if any_differ([one], np.array([0]), np.array([1])).any()}
+    return {entry.fact for entry in compared if any_differ([entry], np.array([0]), np.array([1])).any()}
 
 
 @pytest.mark.parametrize("line", PAIRS)

@@ -133,7 +133,7 @@ def test_log_probabilities_from_a_server(folder: Path) -> None:
     pairs = [pair for pair in PAIRS if "<|" not in pair[0]]
     with serve(folder, behavior) as url:
         llm = quick(f"llm-logprob:{url}", concurrency=4)
-        got = llm.both(pairs)
+        actual = llm.both(pairs)
         provenance = llm.provenance()
     expected = by_hand.both(pairs, prefill="")
     # the server lists twenty tokens: where both words are among them (or neither) the value is exact, else a bound
@@ -141,7 +141,7 @@ def test_log_probabilities_from_a_server(folder: Path) -> None:
     for row, (a, b) in enumerate(pairs):
         for column, (x, y) in enumerate(((a, b), (b, a))):
             if a.strip() != b.strip() and _both_listed(by_hand, x, y):
-                assert got[row, column] == pytest.approx(expected[row, column], abs=0.02)
+                assert actual[row, column] == pytest.approx(expected[row, column], abs=0.02)
                 exact += 1
     assert 1 < behavior.most_at_once <= 4
     assert len(behavior.requests) == 3 + 2 * 3 and provenance.model == f"{url}#tiny"
@@ -225,12 +225,12 @@ def test_servers_that_can_not_serve_are_said(folder: Path) -> None:
 
 
 def test_progress_counts_pairs(folder: Path) -> None:
-    seen: list[tuple[int, int]] = []
+    observed: list[tuple[int, int]] = []
     llm = measure(f"llm-logprob:{folder}", device="cpu", token_budget=1)
     texts = [text for pair in PAIRS[2:] for text in pair]
-    scorer = PairScorer(llm, texts, progress=lambda done, total: seen.append((done, total)))
+    scorer = PairScorer(llm, texts, progress=lambda done, total: observed.append((done, total)))
     scorer.score(np.arange(0, len(texts), 2), np.arange(1, len(texts), 2))
-    assert seen[-1] == (3, 3) and seen == sorted(seen)
+    assert observed[-1] == (3, 3) and observed == sorted(observed)
 
 
 def test_credentials_in_a_url_are_not_shown(folder: Path) -> None:

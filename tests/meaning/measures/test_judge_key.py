@@ -18,11 +18,11 @@ pytest.importorskip("openai")
 @pytest.fixture
 def listener() -> Iterator[tuple[str, list[str | None]]]:
     """Address of a server that notes the Authorization header of each request."""
-    seen: list[str | None] = []
+    observed: list[str | None] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            seen.append(self.headers.get("Authorization"))
+            observed.append(self.headers.get("Authorization"))
             body = json.dumps({"data": [{"id": "tiny"}]}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -35,7 +35,7 @@ def listener() -> Iterator[tuple[str, list[str | None]]]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1", seen
+    yield f"http://127.0.0.1:{server.server_port}/v1", observed
     server.shutdown()
     server.server_close()
 

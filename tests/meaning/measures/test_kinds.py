@@ -246,6 +246,6 @@ def test_a_report_without_matches_has_the_same_numbers() -> None:
         name: coefficient.value for name, coefficient in whole.coefficients.items()
     }
     assert short.confusions == whole.confusions
-    assert [one.pairs for one in short.items] == [one.pairs for one in whole.items]
-    assert any(one.matches for one in whole.items)
-    assert not any(one.matches or one.unmatched or one.suggestion for one in short.items)
+    assert [entry.pairs for entry in short.items] == [one.pairs for one in whole.items]
+    assert any(entry.matches for entry in whole.items)
+    assert not any(entry.matches or entry.unmatched or entry.suggestion for entry in short.items)

@@ -156,7 +156,7 @@ def test_the_measure_terminology_alone(tmp_path: Path) -> None:
         named_measure = softirr.measure("indel", terminology=path, policy={"ignore": {"severity"}})
         assert named_measure.score([("fever", "severe Pyrexia")]).tolist() == [1]
     used_terminologies = terms.provenance().terminologies
-    assert [(one.concepts, one.names, len(one.sha256)) for one in used_terminologies] == [(1, 2, 64)]
+    assert [(entry.concepts, entry.names, len(entry.sha256)) for entry in used_terminologies] == [(1, 2, 64)]
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,10 @@ def count(
     recognized: Iterable[tuple[str, str]], labeled: Iterable[tuple[str, str]]
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Right, wrong and missing spans of a phrase, by kind."""
-    got = Counter((kind, content(wording)) for kind, wording in recognized)
+    actual = Counter((kind, content(wording)) for kind, wording in recognized)
     want = Counter((kind, content(wording)) for kind, wording in labeled)
     right, wrong, missing = Counter(), Counter(), Counter()
-    for counts, spans in ((right, got & want), (wrong, got - want), (missing, want - got)):
+    for counts, spans in ((right, actual & want), (wrong, actual - want), (missing, want - actual)):
         for (kind, _), n in spans.items():
             counts[kind] += n
     return right, wrong, missing

@@ -159,7 +159,7 @@ def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[st
             own = [reason for reason in reasons if reason.raters == (a, b)]
             alone = set(left) ^ set(right)
             if own:
-                assert {text for one in own for text in one.texts if text} >= alone
+                assert {text for entry in own for text in entry.texts if text} >= alone
             assert not own or alone
     assert all((reason.reason.kind == "one rater only") >= (None in reason.texts) for reason in reasons)
 
@@ -181,7 +181,7 @@ def test_texts_without_a_match_are_paired_the_closest_first(n: int, m: int, data
     else:
         expected += [(left[row], right[int(np.argmax(p[row]))], True) for row in rows]
         expected += [(left[int(np.argmax(p[:, column]))], right[column], True) for column in columns]
-    assert [(*one.texts, one.lone is not None) for one in unmatched] == expected
+    assert [(*entry.texts, entry.lone is not None) for entry in unmatched] == expected
 
 
 def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
@@ -301,8 +301,8 @@ def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> Non
                 if count.kind in reason.kinds:
                     pair = tuple(sorted(reason.texts, key=lambda text: text or ""))
                     by_pair.setdefault(pair, []).append((id, reason))
-        most = sorted(by_pair.values(), key=len, reverse=True)[:EXAMPLES]
-        most.sort(key=lambda own: own[0][1].kinds[0] != count.kind)
+        maximum = sorted(by_pair.values(), key=len, reverse=True)[:EXAMPLES]
+        maximum.sort(key=lambda own: own[0][1].kinds[0] != count.kind)
         assert [example.to_dict() for example in count.examples] == [
             {
                 "item": own[0][0],
@@ -312,7 +312,7 @@ def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> Non
                 "pairs": len(own),
                 "items": list(dict.fromkeys(id for id, _ in own)),
             }
-            for own in most
+            for own in maximum
         ]
 
 
@@ -380,5 +380,5 @@ def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
 
 
 def test_a_negation_that_only_one_text_has_is_told_in_words() -> None:
-    ((reason,),) = ([one.words for one in explain([("rash", "no rash")], softirr.measure("indel"))],)
+    ((reason,),) = ([entry.words for entry in explain([("rash", "no rash")], softirr.measure("indel"))],)
     assert reason == "affirmed against negated (“no”)"

@@ -132,6 +132,6 @@ def test_texts_that_the_measure_cannot_read_are_no_lists(a: str, b: str) -> None
 
 
 def test_a_list_is_a_list_for_the_bundled_model() -> None:
-    assert {one.kind for one in explain([("fever/cough", "cough"), ("fever, rash", "rash")], measure("nli"))} == {
+    assert {entry.kind for entry in explain([("fever/cough", "cough"), ("fever, rash", "rash")], measure("nli"))} == {
         "list"
     }

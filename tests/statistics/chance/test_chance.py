@@ -182,8 +182,8 @@ def check_pooled(chance, ratings, left, right, values):
         assert chance.pooled_without is None
         return
     for rater, value in enumerate(chance.pooled_without):
-        rest = ratings.restricted(np.flatnonzero(ratings.rater != rater))
-        kept = (ratings.rater != rater) & (rest.per_item[ratings.item] >= 2)
+        remaining = ratings.restricted(np.flatnonzero(ratings.rater != rater))
+        kept = (ratings.rater != rater) & (remaining.per_item[ratings.item] >= 2)
         own = values[kept[left] & kept[right]]
         assert value == pytest.approx(own.mean(), **SAME) if len(own) else np.isnan(value)
 

@@ -111,14 +111,14 @@ class TestAgainstTheDefinition:
         np.testing.assert_allclose(solve(ws, "optimal"), expected, rtol=0, atol=1e-12)
 
     def test_empty_answers(self, solve):
-        got = solve([np.empty((0, 0)), np.empty((0, 3)), np.empty((2, 0))], "optimal")
-        assert got.tolist() == [1.0, 0.0, 0.0]
+        actual = solve([np.empty((0, 0)), np.empty((0, 3)), np.empty((2, 0))], "optimal")
+        assert actual.tolist() == [1.0, 0.0, 0.0]
 
     def test_zero_one_weights_give_exact_fractions(self):
         rng = np.random.default_rng(0)
         ws = [(rng.random((3, 4)) < 0.4).astype(np.float32) for _ in range(50)]
-        got = in_a_batch(ws, "optimal")
-        assert np.all(got * 7 / 2 == np.round(got * 7 / 2))
+        actual = in_a_batch(ws, "optimal")
+        assert np.all(actual * 7 / 2 == np.round(actual * 7 / 2))
 
     @pytest.mark.parametrize(
         ("one", "other", "jaccard", "masi"),
@@ -152,8 +152,8 @@ class TestAgainstTheDefinition:
         rng = np.random.default_rng(1)
         sizes = rng.integers(1, 6, size=(100_000, 2))
         sizes[:100] = 2, 14
-        got = batched_set_equivalence(rng.random(int(sizes.prod(axis=1).sum()), dtype=np.float32), sizes)
-        assert got.shape == (100_000,)
+        actual = batched_set_equivalence(rng.random(int(sizes.prod(axis=1).sum()), dtype=np.float32), sizes)
+        assert actual.shape == (100_000,)
         assert not calls
         assert len(steps) < 100
 

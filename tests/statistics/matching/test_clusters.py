@@ -58,9 +58,9 @@ def test_improvement_reaches_the_best_clustering_of_small_items():
         gain = (gain + gain.T) / 2
         label = clusters.improve(clusters.agglomerate(np.arange(6), rater, gain), rater, gain)
         best = max(_value(places, rater, gain) for places in clusterings)
-        got = _value(label, rater, gain)
-        assert got >= 0.8 * best
-        exact += got >= best - 1e-9
+        actual = _value(label, rater, gain)
+        assert actual >= 0.8 * best
+        exact += actual >= best - 1e-9
     assert exact >= 34
 
 
@@ -135,6 +135,6 @@ def test_clusters_are_those_of_three_rounds_over_all_texts_at_once(seed, directe
         label = clusters.agglomerate(label, rater, np.maximum(gain, one_way), linkage="all")
     single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
     if len(single):
-        rest = clusters.agglomerate(np.arange(len(single)), rater[single], gain[np.ix_(single, single)] + 0.5)
-        label[single] = single[rest]
+        remaining = clusters.agglomerate(np.arange(len(single)), rater[single], gain[np.ix_(single, single)] + 0.5)
+        label[single] = single[remaining]
     assert {frozenset(one) for one in result} == _partition(label)

@@ -210,8 +210,8 @@ class TestSeveralRaters:
         keys = [(-match.support, -match.equivalence, match.wording) for match in actual_consensus.matches]
         assert keys == sorted(keys)
         matched = {text for match in actual_consensus.matches for text in match.texts.values()}
-        rest = {rater: tuple(t for t in given_texts if t not in matched) for rater, given_texts in answers.items()}
-        assert actual_consensus.unmatched == {rater: alone for rater, alone in rest.items() if alone}
+        remaining = {rater: tuple(t for t in given_texts if t not in matched) for rater, given_texts in answers.items()}
+        assert actual_consensus.unmatched == {rater: alone for rater, alone in remaining.items() if alone}
         assert actual_consensus.suggestion == tuple(
             match.wording for match in actual_consensus.matches if 2 * match.support > n_raters
         )
@@ -393,6 +393,6 @@ class TestManyTexts:
         rng = np.random.default_rng(0)
         answers = {str(r): tuple(f"{c} {rng.integers(3)}" for c in rng.choice(4, 2, replace=False)) for r in range(40)}
         actual_consensus = consensus(answers, lambda pairs: np.array([float(a[0] == b[0]) for a, b in pairs]))
-        seen = {(rater, text) for match in actual_consensus.matches for rater, text in match.texts.items()}
+        observed = {(rater, text) for match in actual_consensus.matches for rater, text in match.texts.items()}
         assert all(len({text[0] for text in match.texts.values()}) == 1 for match in actual_consensus.matches)
-        assert len(seen) == sum(len(match.texts) for match in actual_consensus.matches) == 80
+        assert len(observed) == sum(len(match.texts) for match in actual_consensus.matches) == 80
