@@ -15,7 +15,6 @@ BENCHES = (
     "coverage",
     "differences",
     "evidence",
-    "facts",
     "inference",
     "judgments",
     "models",

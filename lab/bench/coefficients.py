@@ -128,12 +128,12 @@ def nltk_on_matrix(n_items: int) -> float:
     return float(AnnotationTask(data=data, distance=lambda a, b: 1 - similarity[a, b]).alpha())
 
 
-_kept: dict[int, Any] = {}
+_results: dict[int, Any] = {}
 
 
 def _prepared(n_items: int) -> Any:
     """Ratings, scores and chance of a project, made before timing starts."""
-    if n_items not in _kept:
+    if n_items not in _results:
         from softirr.answers.ratings import Ratings
         from softirr.statistics.chance.equivalence import PairEquivalence
         from softirr.statistics.chance.exact import exact
@@ -142,8 +142,8 @@ def _prepared(n_items: int) -> Any:
         equivalence = PairEquivalence(hashed)
         comparisons = ratings.comparisons
         scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-        _kept[n_items] = ratings, scores, exact(ratings, equivalence, scores)
-    return _kept[n_items]
+        _results[n_items] = ratings, scores, exact(ratings, equivalence, scores)
+    return _results[n_items]
 
 
 def hashed(k: Ints, l: Ints) -> Floats:  # noqa: E741

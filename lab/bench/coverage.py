@@ -34,7 +34,7 @@ class Coverage:
 
     Attributes
     ----------
-    held, above, below : float
+    share_held, above, below : float
         Shares of the intervals that hold the truth, that lie above it, and that lie below it.
     width : float
         Mean width, lower end taken as -1 at least.
@@ -42,7 +42,7 @@ class Coverage:
         Projects whose coefficient is defined.
     """
 
-    held: float
+    share_held: float
     above: float
     below: float
     width: float
@@ -125,10 +125,12 @@ def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, s
     if not len(scores):
         return {}
     if chance == "exact":
-        known = exact(ratings, equivalence, scores)
+        expected = exact(ratings, equivalence, scores)
     else:
-        known = stratified(ratings, equivalence.score, scores, MatrixEquivalence(sorting), target_se=_TARGET, seed=seed)
-    return {name: definition(name).estimate(ratings, scores, known) for name in COEFFICIENTS}
+        expected = stratified(
+            ratings, equivalence.score, scores, MatrixEquivalence(sorting), target_se=_TARGET, seed=seed
+        )
+    return {name: definition(name).estimate(ratings, scores, expected) for name in COEFFICIENTS}
 
 
 def _coverage(ends: Floats, truth: float) -> Coverage:
@@ -166,7 +168,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _cell(coverage: Coverage | None) -> str:
-    return "" if coverage is None else f"{coverage.held:.1%} ({coverage.above:.1%}, {coverage.below:.1%})"
+    return "" if coverage is None else f"{coverage.share_held:.1%} ({coverage.above:.1%}, {coverage.below:.1%})"
 
 
 def add_options(options: Parser) -> None:

@@ -89,11 +89,13 @@ def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -
 
 
 def _sample(matrix: Ints, coefficient: str) -> Sample:
-    found = matrix_agreement(matrix)
-    estimate = found.summary.coefficients[coefficient]
-    numbers = np.arange(found.ratings.n_items)
-    assert found.chance is not None
-    draws = Draws.of_items(found.ratings, found.scores, found.chance, numbers).over(definition(coefficient).over_draws)
+    agreement = matrix_agreement(matrix)
+    estimate = agreement.summary.coefficients[coefficient]
+    numbers = np.arange(agreement.ratings.n_items)
+    assert agreement.chance is not None
+    draws = Draws.of_items(agreement.ratings, agreement.scores, agreement.chance, numbers).over(
+        definition(coefficient).over_draws
+    )
     items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
     return Sample(analytic(estimate), draws, items)
 

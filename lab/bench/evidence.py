@@ -132,7 +132,7 @@ def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, floa
 
     of_answer = [{number[name] for text in answer for name in concepts[text]} for answer in table.answers]
     size = np.array([len(answer) for answer in table.answers])
-    flat = [(row, column) for row, own in enumerate(of_answer) for column in own]
+    flat = [(row, column) for row, columns in enumerate(of_answer) for column in columns]
     rows, columns = np.array(flat, dtype=np.int64).reshape(-1, 2).T
     has = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(size), len(names)))
     codes = np.asarray(has.sum(axis=1)).ravel()
@@ -179,8 +179,8 @@ def statistics(case: Case) -> Row:
 
     strata = []
     for number in range(3):
-        own = chance_weight * (stratum == number)
-        share = float(own @ apart / own.sum()) if own.sum() > 0 else 0.0
+        weights = chance_weight * (stratum == number)
+        share = float(weights @ apart / weights.sum()) if weights.sum() > 0 else 0.0
         strata.append([share, int((stratum == number).sum())])
     population = case.population
     return {
@@ -335,11 +335,11 @@ def _write(rows: Sequence[Row], path: Path) -> None:
     """Write the record of each measure, and of any measure."""
     measures: dict[str, Any] = {}
     for measure in dict.fromkeys(row["measure"] for row in rows):
-        own = [row for row in rows if row["measure"] == measure]
-        hashes = {row["model_sha256"] for row in own}
+        rows_of_measure = [row for row in rows if row["measure"] == measure]
+        hashes = {row["model_sha256"] for row in rows_of_measure}
         if len(hashes) > 1:
             raise InputError(f"The rows of {measure} are of several models: remove the rows of the earlier ones.")
-        measures[measure] = {"model_sha256": hashes.pop(), **fit(own, measure).to_dict()}
+        measures[measure] = {"model_sha256": hashes.pop(), **fit(rows_of_measure, measure).to_dict()}
     measures[ANY] = {"model_sha256": None, **fit(rows, ANY).to_dict()}
     description = "Written by python -m lab.bench evidence; see softirr/statistics/evidence/record.py."
     content = json.dumps({"about": description, "measures": measures}, indent=1, sort_keys=True, ensure_ascii=False)

@@ -97,8 +97,8 @@ def _of_wording(path: str, count: int, part: Part, items: int) -> Iterator[Popul
             )
 
 
-def _of_terminology(given: str, count: int) -> Iterator[Population]:
-    label, path, _ = named_paths(given)
+def _of_terminology(source: str, count: int) -> Iterator[Population]:
+    label, path, _ = named_paths(source)
     terminology = load(str(path))
     settings: tuple[Setting, ...] = ("paper", "hard")
     for setting in settings:
@@ -108,8 +108,8 @@ def _of_terminology(given: str, count: int) -> Iterator[Population]:
                 project = generator.population(number, negatives)
                 concepts_of_text = _concepts(
                     pair
-                    for both in zip(project.texts, project.concepts, strict=True)
-                    for texts, codes in zip(*both, strict=True)
+                    for texts_and_codes in zip(project.texts, project.concepts, strict=True)
+                    for texts, codes in zip(*texts_and_codes, strict=True)
                     for pair in zip(texts, codes, strict=True)
                 )
                 name = label or terminology.name
@@ -118,8 +118,8 @@ def _of_terminology(given: str, count: int) -> Iterator[Population]:
                 )
 
 
-def _of_table(given: str) -> Iterator[Population]:
-    table = load_table(given)
+def _of_table(source: str) -> Iterator[Population]:
+    table = load_table(source)
     items = sorted({answer.item for answer in table.answers}, key=lambda item: zlib.crc32(item.encode()))
     size = _TABLE_PART if len(items) >= 2 * _TABLE_PART else _SMALL_PART
     for number in range(min(len(items) // size, _MOST_PARTS)):

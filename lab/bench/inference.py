@@ -63,7 +63,7 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
     """Directed pairs per second of each method, and how far its probabilities are from (a)."""
     pairs, entailment = _pairs(options), label_order(folder).index("e")
     directed = [*pairs, *((b, a) for a, b in pairs)]
-    ways: dict[str, Run] = {
+    contenders: dict[str, Run] = {
         PIPELINE: pipeline_way(folder, directed, options.device),
         ENCODER: cross_encoder_way(folder, directed, options.device),
     }
@@ -73,18 +73,18 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
         except InputError as error:
             yield f"\n{name}, {precision}: {error}"
             continue
-        ways[f"softirr {precision}" + (f" ({used_precision})" if used_precision != precision else "")] = run
-    timed = measure_all(ways, options.rounds)
+        contenders[f"softirr {precision}" + (f" ({used_precision})" if used_precision != precision else "")] = run
+    timed = measure_all(contenders, options.rounds)
     device = _device_name(options.device)
     yield f"\n## {name}, {len(directed):,} directed pairs, {device}, {options.threads} threads\n"
     times = ("times (a)", "times (b)", "by CPU time: (a), (b)")
     yield from table_head(("way", "pairs/s", *times, "spread", "max abs dP", "abs dkappa"))
     a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
-    for way, timing in timed.items():
+    for contender, timing in timed.items():
         moved = float(np.abs(timing.answers - reference).max())
         kappa = abs(_kappa(timing.answers[:, entailment]) - _kappa(reference[:, entailment]))
         yield (
-            f"| {way} | {len(directed) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
+            f"| {contender} | {len(directed) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
             f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | "
             f"{moved:.1e} | {kappa:.1e} |"
         )
@@ -109,13 +109,13 @@ class Timed:
         return min(self.cpu_seconds)
 
 
-def measure_all(ways: dict[str, Run], rounds: int) -> dict[str, Timed]:
+def measure_all(contenders: dict[str, Run], rounds: int) -> dict[str, Timed]:
     """Run each method once to warm up, then once a round, so that a slow minute of the machine affects all of them."""
-    timed = {name: Timed() for name in ways}
-    for name, run in ways.items():
+    timed = {name: Timed() for name in contenders}
+    for name, run in contenders.items():
         timed[name].answers = run()
     for _ in range(rounds):
-        for name, run in ways.items():
+        for name, run in contenders.items():
             wall, cpu = time.perf_counter(), time.process_time()
             run()
             timed[name].seconds.append(time.perf_counter() - wall)

@@ -91,8 +91,10 @@ def simulated_cases(count: int, *, items: int, seed: int) -> Iterator[tuple[Case
             for i, item_texts in enumerate(texts)
             for rater, text in zip("ab", item_texts, strict=True)
         ]
-        known = {text: frozenset({text.split()[0]}) for item_texts in texts for text in item_texts}
-        population = Population(_NAME, f"{number % 8}", "simulated", number, AnnotationTable.from_answers(rows), known)
+        concept_of_text = {text: frozenset({text.split()[0]}) for item_texts in texts for text in item_texts}
+        population = Population(
+            _NAME, f"{number % 8}", "simulated", number, AnnotationTable.from_answers(rows), concept_of_text
+        )
         yield Case.of(population, measure, MemoryCache()), alpha
 
 

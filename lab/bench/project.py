@@ -29,7 +29,7 @@ from softirr.inference.models import bundled_model
 from softirr.markdown import table_head, table_row
 from softirr.terminal import Parser, positive
 
-__all__ = ["METHODS", "Outcome", "add_options", "project_texts", "run_method", "table"]
+__all__ = ["METHODS", "Estimate", "Outcome", "add_options", "project_texts", "run_method", "table"]
 
 Floats = NDArray[np.float64]
 Pairs = list[tuple[str, str]]
@@ -39,24 +39,29 @@ SHARES = {"identical": 0.25, "reworded": 0.45}
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one method makes of a project.
+class Estimate:
+    """Alpha of a project by one method.
 
     Attributes
     ----------
-    alpha : float
+    alpha
         1 - disagreement of same-item pairs / disagreement of pairs by chance.
-    chance_error : float
+    chance_error
         Standard error of the agreement by chance that comes from sampling pairs.
-    n_pairs : int
+    n_pairs
         Number of directed pairs that the model scored.
-    megabytes : float
-        Peak memory of the process.
     """
 
     alpha: float
     chance_error: float
     n_pairs: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An estimate with its cost; the megabytes are the peak memory of the process."""
+
+    estimate: Estimate
     seconds: float
     cpu_seconds: float
     megabytes: float
@@ -90,7 +95,7 @@ def _equivalence(answers: Floats, entailment: int) -> Floats:
     return np.asarray(np.sqrt(forward * backward))
 
 
-def pipeline_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], tuple[Any, ...]]:
+def pipeline_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], Estimate]:
     """The code of Wullschleger et al. (2026): pairs of items, and of three shuffles of the second rater's texts."""
     rng = np.random.default_rng(seed)
     first, second = zip(*project, strict=True)
@@ -99,15 +104,16 @@ def pipeline_project(project: Sequence[tuple[str, str]], folder: Path, seed: int
     pairs = _both_ways([*project, *chance])
     run, entailment = pipeline_way(folder, pairs, "cpu"), label_order(folder).index("e")
 
-    def agreement() -> tuple[Any, ...]:
+    def agreement() -> Estimate:
         p = _equivalence(run(), entailment)
         by_chance = p[len(project) :]
-        return _alpha(p[: len(project)], by_chance.mean()), by_chance.std(ddof=1) / len(by_chance) ** 0.5, len(pairs)
+        error = float(by_chance.std(ddof=1)) / len(by_chance) ** 0.5
+        return Estimate(_alpha(p[: len(project)], by_chance.mean()), error, len(pairs))
 
     return agreement
 
 
-def cross_encoder_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], tuple[Any, ...]]:
+def cross_encoder_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], Estimate]:
     """Every pair of different texts, so that agreement by chance is exact."""
     del seed
     answers = [text for pair in project for text in pair]
@@ -117,21 +123,21 @@ def cross_encoder_project(project: Sequence[tuple[str, str]], folder: Path, seed
     run, entailment = cross_encoder_way(folder, pairs, "cpu"), label_order(folder).index("e")
     number = {text: i for i, text in enumerate(texts)}
 
-    def agreement() -> tuple[Any, ...]:
+    def agreement() -> Estimate:
         p = np.eye(len(texts))
         p[left, right] = p[right, left] = _equivalence(run(), entailment)
         index = np.array([number[text] for text in answers])
         same = p[index[::2], index[1::2]]
         of_pairs = p[np.ix_(index, index)]
         n = len(index)
-        return _alpha(same, (of_pairs.sum() - n) / (n * (n - 1))), 0.0, len(pairs)
+        return Estimate(_alpha(same, (of_pairs.sum() - n) / (n * (n - 1))), 0.0, len(pairs))
 
     return agreement
 
 
 def softirr_project(
     project: Sequence[tuple[str, str]], folder: Path, seed: int, *, precision: str = "auto", target: float | None = None
-) -> Callable[[], tuple[Any, ...]]:
+) -> Callable[[], Estimate]:
     """``softirr.agreement`` without a store of scores."""
     import softirr
 
@@ -144,7 +150,7 @@ def softirr_project(
     measure = softirr.measure(f"nli:{folder}", precision=precision, facts=False)
     measure.score([("fever", "cough")])  # loads the model
 
-    def agreement() -> tuple[Any, ...]:
+    def agreement() -> Estimate:
         report = softirr.agreement(
             table,
             measure,
@@ -153,9 +159,8 @@ def softirr_project(
             progress=None,
         )
         alpha, chance = report.coefficients["krippendorff_alpha"], report.expected_agreement
-        n_pairs = 2 * sum(report.pairs_by_use.values())
-        by_measure = None if alpha.details is None else alpha.details.by_measure
-        return by_measure, chance.standard_error or 0.0, n_pairs
+        assert alpha.details is not None and alpha.details.by_measure is not None
+        return Estimate(alpha.details.by_measure, chance.standard_error or 0.0, 2 * sum(report.pairs_by_use.values()))
 
     return agreement
 
@@ -164,7 +169,7 @@ def _alpha(same: Floats, chance: float) -> float:
     return float((same.mean() - chance) / (1 - chance))
 
 
-METHODS: dict[str, Callable[..., Callable[[], tuple[Any, ...]]]] = {
+METHODS: dict[str, Callable[..., Callable[[], Estimate]]] = {
     "pipeline": pipeline_project,
     "CrossEncoder": cross_encoder_project,
     "softirr": softirr_project,
@@ -183,10 +188,10 @@ def run_method(
     logging.disable_progress_bar()
     agreement = METHODS[name](project, bundled_model().folder, seed, **options)
     wall, cpu = time.perf_counter(), time.process_time()
-    alpha, chance_error, n_pairs = agreement()
+    estimate = agreement()
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Outcome(float(alpha), float(chance_error), int(n_pairs), seconds, cpu_seconds, peak)
+    return Outcome(estimate, seconds, cpu_seconds, peak)
 
 
 def add_options(options: Parser) -> None:
@@ -208,7 +213,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
         rounds: list[dict[str, Outcome]] = []
         for _ in range(options.rounds):
             outcomes = {"pipeline": run("pipeline"), "CrossEncoder, all pairs": run("CrossEncoder")}
-            target = outcomes["pipeline"].chance_error
+            target = outcomes["pipeline"].estimate.chance_error
             outcomes["softirr"] = run("softirr")
             outcomes["softirr, float32"] = run("softirr", precision="float32")
             outcomes["softirr, float32, error of the pipeline"] = run("softirr", precision="float32", target=target)
@@ -221,9 +226,9 @@ def table(options: argparse.Namespace) -> Iterator[str]:
 
 def _row(name: str, rounds: Sequence[dict[str, Outcome]]) -> str:
     """The fastest round of a method, with its spread, and its distance from the exact alpha."""
-    outcomes, of_pipeline = [one[name] for one in rounds], [one["pipeline"] for one in rounds]
+    outcomes, of_pipeline = ([by_method[key] for by_method in rounds] for key in (name, "pipeline"))
     seconds, cpu = min(o.seconds for o in outcomes), min(o.cpu_seconds for o in outcomes)
-    last, exact = outcomes[-1], rounds[-1]["CrossEncoder, all pairs"].alpha
+    last, exact = outcomes[-1].estimate, rounds[-1]["CrossEncoder, all pairs"].estimate.alpha
     return table_row(
         (
             name,

@@ -12,8 +12,6 @@ from typing import Any
 
 from lab.command import LabParser, run_command
 from softirr.cli.arguments import add_model_options
-from softirr.errors import InputError
-from softirr.meaning.policy.rules import PRESETS, Policy, find_policy
 from softirr.plural import plural
 from softirr.terminal import positive
 
@@ -92,14 +90,6 @@ def _add_measures(command: argparse.ArgumentParser) -> None:
         metavar="[LABEL=]NAME",
         help="measure, see softirr measures; repeatable (all that need no model)",
     )
-    command.add_argument(
-        "--policy",
-        action="append",
-        metavar="NAME",
-        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file; repeatable: each measure runs under "
-        "each (as-written)",
-    )
-    command.set_defaults(measures=LEXICAL)
     add_model_options(command)
 
 
@@ -164,29 +154,16 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
         return _report(Results.of(store), folder, arguments, argv)
 
 
-def _policies(arguments: argparse.Namespace) -> list[Policy]:
-    """The policies that each measure runs under."""
-    policies = [find_policy(name) for name in arguments.policy or ("as-written",)]
-    for policy in policies:
-        if policy.split != "none":
-            raise InputError(
-                f"The policy {policy.describe()!r} splits answers, but experiments take them as they are written."
-            )
-    return policies
-
-
 def _measures(arguments: argparse.Namespace) -> list[Any]:
     from lab.experiments.run import NamedMeasure, split_label
     from softirr.meaning.measures import takes_model
 
     model_options = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
     options = {name: value for name, value in model_options.items() if value is not None}
-    policies = _policies(arguments)
-    measures = [
+    return [
         NamedMeasure.of(name, **(options if takes_model(split_label(name)[1]) else {}))
-        for name in arguments.measure or arguments.measures
+        for name in arguments.measure or LEXICAL
     ]
-    return [measure.under(policy) for measure in measures for policy in policies]
 
 
 def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:

@@ -207,9 +207,9 @@ class Generator:
             order = np.argsort(-close[0], kind="stable").tolist()
             in_order = (self.pool[position] for position in order)
             nearest = []
-            for other in in_order:
-                if self._differ(other, concept):
-                    nearest.append(other)
+            for stand_in in in_order:
+                if self._differ(stand_in, concept):
+                    nearest.append(stand_in)
                     if len(nearest) == NEIGHBOURS:
                         break
             self._neighbors[concept] = tuple(nearest)
@@ -221,9 +221,9 @@ class Generator:
         """A concept to replace this one that shares no name with those already used; None if there is none."""
         if negatives == "random":
             for _ in range(_TRIES):
-                other = draw.choice(self.pool)
-                if self._differ(other, concept) and all(self._differ(other, c) for c in taken):
-                    return other
+                stand_in = draw.choice(self.pool)
+                if self._differ(stand_in, concept) and all(self._differ(stand_in, c) for c in taken):
+                    return stand_in
             return None
         free = [c for c in self.candidates(concept, negatives) if all(self._differ(c, t) for t in taken)]
         return draw.choice(free) if free else None
@@ -234,7 +234,7 @@ class Generator:
     def _single(
         self, number: int, negatives: Negatives
     ) -> tuple[float, list[tuple[list[int], list[int]]], list[tuple[tuple[str, ...], tuple[str, ...]]], int]:
-        shared, own = self._streams(number, negatives)
+        shared, draw_of_kind = self._streams(number, negatives)
         target = shared.unit()
         first = shared.sample(self.pool, self.size)
         agreed_items = set(shared.sample(range(self.size), nearest(target * self.size)))
@@ -244,22 +244,22 @@ class Generator:
         concepts: list[tuple[list[int], list[int]]] = []
         texts: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         for position, concept in enumerate(first):
-            other: int | None = concept
+            stand_in: int | None = concept
             word = same[position]
             if position not in agreed_items:
-                other = self._negative(concept, negatives, own)
-                if other is None:
+                stand_in = self._negative(concept, negatives, draw_of_kind)
+                if stand_in is None:
                     raise InputError(f"{self.terminology.name} has no concept to stand in for {concept!r}.")
-                word = self._name(other, own)
-            assert other is not None
-            concepts.append(([concept], [other]))
+                word = self._name(stand_in, draw_of_kind)
+            assert stand_in is not None
+            concepts.append(([concept], [stand_in]))
             texts.append(((words[position],), (word,)))
         return target, concepts, texts, 0
 
     def _sets(
         self, number: int, negatives: Negatives
     ) -> tuple[float, list[tuple[list[int], list[int]]], list[tuple[tuple[str, ...], tuple[str, ...]]], int]:
-        shared, own = self._streams(number, negatives)
+        shared, draw_of_kind = self._streams(number, negatives)
         target = shared.unit()
         concepts, texts = [], []
         substituted = 0
@@ -275,10 +275,10 @@ class Generator:
                 # negatives for the concepts that are not shared, in turn; for any concept when b has more places than
                 # that
                 order = (missed[slot % len(missed) :] + missed[: slot % len(missed)] + common) if missed else common
-                other, fell_back = self._stand_in(order, negatives, own, frozenset(a) | frozenset(b))
+                stand_in, fell_back = self._stand_in(order, negatives, draw_of_kind, frozenset(a) | frozenset(b))
                 substituted += fell_back
-                b.append(other)
-            second_names = repeated + [self._name(c, own) for c in b[k:]]
+                b.append(stand_in)
+            second_names = repeated + [self._name(c, draw_of_kind) for c in b[k:]]
             concepts.append((a, b))
             texts.append((words, tuple(second_names)))
         return target, concepts, texts, substituted
@@ -288,23 +288,23 @@ class Generator:
     ) -> tuple[int, bool]:
         """A negative for the first of these concepts that has one; a random one, which is reported, where none has."""
         for concept in concepts:
-            other = self._negative(concept, negatives, draw, taken)
-            if other is not None:
-                return other, False
-        other = self._negative(concepts[0], "random", draw, taken)
-        if other is None:
+            stand_in = self._negative(concept, negatives, draw, taken)
+            if stand_in is not None:
+                return stand_in, False
+        stand_in = self._negative(concepts[0], "random", draw, taken)
+        if stand_in is None:
             raise InputError(f"{self.terminology.name} is too small for sets: its concepts share their names.")
-        return other, True
+        return stand_in, True
 
     def _distinct(self, count: int, draw: Draw) -> list[int]:
         """Concepts without a name in common."""
-        places: list[int] = []
+        concepts_of_item: list[int] = []
         for _ in range(_TRIES):
             concept = draw.choice(self.pool)
-            if all(self._differ(concept, other) for other in places):
-                places.append(concept)
-            if len(places) == count:
-                return places
+            if all(self._differ(concept, stand_in) for stand_in in concepts_of_item):
+                concepts_of_item.append(concept)
+            if len(concepts_of_item) == count:
+                return concepts_of_item
         raise InputError(f"{self.terminology.name} is too small for sets: its concepts share their names.")
 
 

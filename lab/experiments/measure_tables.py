@@ -88,14 +88,14 @@ def negatives_table(results: Results, setting: str) -> Table:
     )
 
 
-def _change(base: Errors, other: Errors, label: str) -> tuple[float | None, float]:
+def _change(base: Errors, compared: Errors, label: str) -> tuple[float | None, float]:
     """Mean change of the error, and its p value, over populations that differ in the kind of negatives only."""
     positions = {(s, n): i for i, (s, _, n) in enumerate(base.keys)}
-    pairs = [(positions[s, n], j) for j, (s, _, n) in enumerate(other.keys) if (s, n) in positions]
+    pairs = [(positions[s, n], j) for j, (s, _, n) in enumerate(compared.keys) if (s, n) in positions]
     if not pairs:
         return None, 1.0
     i, j = np.array(pairs).T
-    difference = other.by_label[label][j] - base.by_label[label][i]
+    difference = compared.by_label[label][j] - base.by_label[label][i]
     return float(difference.mean()), paired_permutation(difference)
 
 

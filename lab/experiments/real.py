@@ -13,9 +13,9 @@ from softirr.meaning.measures.cache import PairCache
 SETTING = "real"
 
 
-def chance_for(named: NamedMeasure) -> Chance:
+def chance_for(measure: NamedMeasure) -> Chance:
     """How agreement by chance is computed: exactly where all pairs are cheap, else by permutations."""
-    return EXACT if named.measure.has_blocks else Chance()
+    return EXACT if measure.measure.has_blocks else Chance()
 
 
 def run_real(

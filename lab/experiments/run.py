@@ -13,8 +13,6 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.sentences_stage import without_sentences
-from softirr.meaning.policy.measure import under_policy
-from softirr.meaning.policy.rules import Policy
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many populations (or text pairs of one) are done, and how many there are."""
@@ -33,18 +31,10 @@ class NamedMeasure:
     key: str
 
     @classmethod
-    def of(cls, asked: str, **options: object) -> NamedMeasure:
+    def of(cls, label_and_name: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
-        scorer = without_sentences(measure_by_name(split_label(asked)[1], **options))
-        return cls(label_of(asked), scorer, measure_key(scorer))
-
-    def under(self, policy: Policy) -> NamedMeasure:
-        """The measure under a policy, which is in the label; itself where the policy changes no score."""
-        if not policy.changes_scores:
-            return self
-        mark = f"({policy.mark()})"
-        measure = under_policy(self.measure, policy)
-        return NamedMeasure(f"{self.label} {mark}", measure, f"{self.key} {mark}")
+        scorer = without_sentences(measure_by_name(split_label(label_and_name)[1], **options))
+        return cls(label_of(label_and_name), scorer, measure_key(scorer))
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""
@@ -56,13 +46,13 @@ class NamedMeasure:
         return scored.pairs if colon else 0
 
 
-def split_label(asked: str) -> tuple[str, str]:
+def split_label(label_and_name: str) -> tuple[str, str]:
     """Label (empty where none is given) and name of ``LABEL=NAME``.
 
     An equals sign in a model's path does not end a label.
     """
-    label, equals, name = asked.partition("=")
-    return (label, name) if equals and ":" not in label else ("", asked)
+    label, equals, name = label_and_name.partition("=")
+    return (label, name) if equals and ":" not in label else ("", label_and_name)
 
 
 def measure_key(measure: Measure) -> str:
@@ -73,9 +63,9 @@ def measure_key(measure: Measure) -> str:
     return f"{family}:{content}" if content else measure.name
 
 
-def label_of(asked: str) -> str:
+def label_of(label_and_name: str) -> str:
     """The label in tables of ``NAME`` or ``LABEL=NAME``."""
-    label, name = split_label(asked)
+    label, name = split_label(label_and_name)
     if label.strip():
         return label.strip()
     family, colon, model = name.partition(":")
@@ -139,9 +129,9 @@ def score_missing(
             continue
         pairs = pairs_of(progress, label)
         shared = SharedScorer(measure.measure, [project.table for project in missing], cache=cache, progress=pairs)
-        for one in missing:
-            scored = score_table(one.table, shared, chance(measure), key=one.row.digest)
-            store.put(one.row.digest, measure.key, measure.label, scored, measure.prompts(scored))
+        for project in missing:
+            scored = score_table(project.table, shared, chance(measure), key=project.row.digest)
+            store.put(project.row.digest, measure.key, measure.label, scored, measure.prompts(scored))
             done += 1
             progress(label, done, len(projects))
 

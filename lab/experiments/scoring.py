@@ -100,9 +100,9 @@ class SharedScorer:
 class _Part(PairScorer):
     """A scorer of some of another scorer's texts."""
 
-    def __init__(self, whole: PairScorer, ids: Ints) -> None:
-        self._whole, self._places = whole, ids
-        self.measure, self.directional, self.cheap = whole.measure, whole.directional, whole.cheap
+    def __init__(self, scorer: PairScorer, ids: Ints) -> None:
+        self._whole, self._places = scorer, ids
+        self.measure, self.directional, self.cheap = scorer.measure, scorer.directional, scorer.cheap
 
     def score(self, left: Ints, right: Ints) -> Floats:
         return self._whole.score(self._places[left], self._places[right])
@@ -161,10 +161,10 @@ def truth(codes: AnnotationTable) -> Scored:
 
 def _coefficients(ratings: Ratings, answers: AnswerScorer, scores: Floats, chance: Chance, key: str) -> Summary:
     if not len(scores):
-        known = None
+        expected = None
     elif chance.method == "exact":
-        known = exact(ratings, answers, scores)
+        expected = exact(ratings, answers, scores)
     else:
         seed = int.from_bytes(key.encode()[:8].ljust(8), "big")
-        known = permutation(ratings, answers, permutations=chance.permutations, seed=seed)
-    return summarize(ratings, scores, known)
+        expected = permutation(ratings, answers, permutations=chance.permutations, seed=seed)
+    return summarize(ratings, scores, expected)

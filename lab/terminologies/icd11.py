@@ -104,8 +104,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         yield number, row
 
 
-def _first(names: list[str], wanted: tuple[str, ...]) -> int | None:
-    return next((names.index(name) for name in wanted if name in names), None)
+def _first(names: list[str], columns: tuple[str, ...]) -> int | None:
+    return next((names.index(name) for name in columns if name in names), None)
 
 
 def _tail(alias: str) -> str:

@@ -55,15 +55,15 @@ def find(folder: Path, stem: str) -> Path | None:
     return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == f"{stem}.asc"), None)
 
 
-def _rows(path: Path, least: int) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, n_columns: int) -> Iterator[tuple[int, list[str]]]:
     """Rows of a file whose columns end in ``$``."""
     number = 0
     for number, line in lines(path):
         if line.strip():
             cells = [cell.strip() for cell in line.split("$")]
-            if len(cells) < least:
+            if len(cells) < n_columns:
                 raise InputError(
-                    f"{path}, line {number}: {plural(len(cells), 'column')}, but at least {least} are needed, "
+                    f"{path}, line {number}: {plural(len(cells), 'column')}, but at least {n_columns} are needed, "
                     "separated by $."
                 )
             yield number, cells

@@ -53,63 +53,56 @@ def read_challenge(file: str) -> list[ChallengePair]:
 def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str) -> list[Table]:
     """A challenge set, as a whole and by kind."""
     p = measure.score([(c.first, c.second) for c in pairs])
-    same = np.array([c.gold == "equivalent" for c in pairs])
-    other = np.array([c.gold == "different" for c in pairs])
-    look = np.array([c.kind in OPPOSITES for c in pairs])
+    gold = np.array([c.gold for c in pairs])
+    return [_whole_table(measure, pairs, p, gold, name), _table_by_kind(pairs, p, gold, name)]
+
+
+def _whole_table(
+    measure: Measure, pairs: Sequence[ChallengePair], p: NDArray[np.float64], gold: NDArray[np.str_], name: str
+) -> Table:
+    same, different = gold == "equivalent", gold == "different"
+    is_opposite = np.array([c.kind in OPPOSITES for c in pairs])
     listed = listed_terms()
     unlisted = np.array([c.first.casefold() not in listed and c.second.casefold() not in listed for c in pairs])
 
-    def summary(among: NDArray[np.bool_]) -> tuple[Any, ...]:
-        one_way = [c for c, mine in zip(pairs, among, strict=True) if mine and "entails" in c.gold]
-        return (
-            int(among.sum()),
-            auroc(p[among & same], p[among & other]),
-            auroc(p[among & same], p[among & ~same]),
-            mean(p[among & other & look] >= 0.5),
-            mean(p[among & other] >= 0.5),
-            mean(p[among & same] >= 0.5),
-            _directions(measure, one_way),
-        )
+    def figures(among: NDArray[np.bool_]) -> dict[str, float | None]:
+        one_way = [c for c, is_included in zip(pairs, among, strict=True) if is_included and "entails" in c.gold]
+        return {
+            "pairs": int(among.sum()),
+            "AUROC, equivalent against different": auroc(p[among & same], p[among & different]),
+            "AUROC, equivalent against all others": auroc(p[among & same], p[among & ~same]),
+            "opposites called equivalent": mean(p[among & different & is_opposite] >= 0.5),
+            "all different pairs called equivalent": mean(p[among & different] >= 0.5),
+            "equivalent pairs found": mean(p[among & same] >= 0.5),
+            "directions right": _directions(measure, one_way),
+        }
 
-    names = (
-        "pairs",
-        "AUROC, equivalent against different",
-        "AUROC, equivalent against all others",
-        "opposites called equivalent",
-        "all different pairs called equivalent",
-        "equivalent pairs found",
-        "directions right",
-    )
-    whole = Table(
+    of_all, of_unlisted = figures(np.ones(len(pairs), dtype=bool)), figures(unlisted)
+    return Table(
         f"Challenge set {name}",
         ("what", "all", "no term in the word lists"),
-        tuple(zip(names, summary(np.ones(len(pairs), dtype=bool)), summary(unlisted), strict=True)),
+        tuple((figure, value, of_unlisted[figure]) for figure, value in of_all.items()),
         "A pair is called equivalent if P is 0.5 or more. Opposites: " + ", ".join(OPPOSITES) + ". "
         "The word lists, which models here are trained on, hold no pair of the set, but single terms; the last "
         "column is without those.",
     )
+
+
+def _table_by_kind(pairs: Sequence[ChallengePair], p: NDArray[np.float64], gold: NDArray[np.str_], name: str) -> Table:
+    same, different = gold == "equivalent", gold == "different"
     rows: list[tuple[Any, ...]] = []
     for kind in dict.fromkeys(c.kind for c in pairs):
-        mine = np.array([c.kind == kind for c in pairs])
-        yes, no = mine & same, mine & other
-        narrower = mine & ~same & ~other
-        rows.append(
-            (
-                kind,
-                int(mine.sum()),
-                auroc(p[yes if yes.any() else same], p[no if no.any() else narrower if narrower.any() else other]),
-                mean(p[yes] >= 0.5),
-                mean(p[no] >= 0.5),
-                mean(p[narrower] >= 0.5),
-            )
-        )
-    by_kind = Table(
+        of_kind = np.array([c.kind == kind for c in pairs])
+        yes, no, narrower = of_kind & same, of_kind & different, of_kind & ~same & ~different
+        negatives = no if no.any() else narrower if narrower.any() else different
+        area = auroc(p[yes if yes.any() else same], p[negatives])
+        rows.append((kind, int(of_kind.sum()), area, *(mean(p[group] >= 0.5) for group in (yes, no, narrower))))
+    return Table(
         f"Challenge set {name} by kind",
         ("kind", "pairs", "AUROC", "equivalent found", "different called equivalent", "one-way called equivalent"),
         tuple(rows),
         "AUROC of a kind with pairs of one truth only is against all pairs of the other truth.",
     )
-    return [whole, by_kind]
 
 
 def listed_terms() -> frozenset[str]:
@@ -121,6 +114,6 @@ def listed_terms() -> frozenset[str]:
 def _directions(measure: Measure, pairs: Sequence[ChallengePair]) -> float | None:
     if not measure.directional or not pairs:
         return None
-    both = measure.both([(c.first, c.second) for c in pairs])
+    directions = measure.both([(c.first, c.second) for c in pairs])
     first = np.array([c.gold == "first entails second" for c in pairs])
-    return float(np.where(first, both[:, 0] > both[:, 1], both[:, 1] > both[:, 0]).mean())
+    return float(np.where(first, directions[:, 0] > directions[:, 1], directions[:, 1] > directions[:, 0]).mean())

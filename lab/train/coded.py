@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from lab.experiments.wording import coded_rows, is_aside
+from lab.experiments.wording import CodedText, coded_rows, is_aside
 from lab.train.graph import Graph, nearest
 from lab.train.perturb import likeness_to_initials
 from lab.train.wordings import is_acronym
@@ -20,7 +20,7 @@ from softirr.meaning.measures.lexical import tokens
 from softirr.meaning.terminology import Terminology
 from softirr.text import normalize
 
-__all__ = ["aside_texts", "coded_graph", "parents_by_id"]
+__all__ = ["aside_texts", "coded_graph", "graph_of_rows", "parents_by_id"]
 
 _LABELS = "concept_labels.tsv.gz"
 _LONGEST = 400
@@ -30,6 +30,8 @@ _NEAREST = 6
 _DOCUMENT = 60
 """A source with more concepts is not a document but a collection."""
 _STEPS = 8
+_SHARE = 2.0
+"""Weight of such a graph, see :class:`Graph`."""
 
 
 def aside_texts(files: Iterable[str | Path]) -> frozenset[str]:
@@ -53,18 +55,9 @@ def parents_by_id(terminologies: Iterable[Terminology]) -> dict[str, tuple[str, 
 
 
 def coded_graph(
-    file: str | Path,
-    keep: Callable[[str], bool],
-    *,
-    parents: Mapping[str, Sequence[str]] | None = None,
-    share: float = 2.0,
+    file: str | Path, keep: Callable[[str], bool], *, parents: Mapping[str, Sequence[str]] | None = None
 ) -> Graph:
     """The visible concepts of one set as a graph.
-
-    Texts of one concept mean the same. A text with two or more concepts is left out, and these concepts are never
-    contrasts of each other. An acronym that does not consist of the initials of another text is entailed by the other
-    texts, and the reverse is not known. Contrasts are the nearest concepts by letters, and concepts of the same
-    document. A concept whose words are all in a text of the other one may be broader, so it is no contrast.
 
     Parameters
     ----------
@@ -74,43 +67,63 @@ def coded_graph(
         Whether a text may be used.
     parents : dict of str to sequence of str, optional
         More general concepts by id. The nearest ones that the set has become parents.
-    share : float
-        Weight of the graph, see :class:`Graph`.
     """
     path = Path(file)
-    rows = [row for row in coded_rows(path) if not is_aside(row.concept)]
-    places: dict[tuple[str, str], int] = {}
+    return graph_of_rows(path.name.removesuffix(".tsv.gz"), coded_rows(path), keep, _labels(path), parents or {})
+
+
+def graph_of_rows(
+    name: str,
+    rows: Iterable[CodedText],
+    keep: Callable[[str], bool],
+    labels: Mapping[str, str],
+    parents: Mapping[str, Sequence[str]],
+) -> Graph:
+    """The visible concepts of coded texts as a graph.
+
+    Texts of one concept mean the same. A text with two or more concepts is left out, and these concepts are never
+    contrasts of each other. An acronym that does not consist of the initials of another text is entailed by the other
+    texts, and the reverse is not known. Contrasts are the nearest concepts by letters, and concepts of the same
+    document. A concept whose words are all in a text of the other one may be broader, so it is no contrast.
+
+    Parameters
+    ----------
+    labels : dict of str to str
+        A further name of each concept.
+    """
+    rows = [row for row in rows if not is_aside(row.concept)]
+    positions: dict[tuple[str, str], int] = {}
     owners: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     documents: defaultdict[tuple[str, str], dict[int, None]] = defaultdict(dict)
     for row in rows:
-        k = places.setdefault((row.context, row.concept), len(places))
+        k = positions.setdefault((row.context, row.concept), len(positions))
         owners[row.context, row.text.casefold()].add(k)
         documents[row.context, row.source][k] = None
-    forms: list[dict[str, str]] = [{} for _ in places]
-    for row in rows:
-        k, folded = places[row.context, row.concept], row.text.casefold()
-        if len(owners[row.context, folded]) == 1 and len(row.text) <= _LONGEST and keep(row.text):
-            forms[k].setdefault(folded, row.text)
-    labels = _labels(path)
-    for (_, concept), k in places.items():
-        label = labels.get(concept, "")
-        if label and keep(label):
-            forms[k].setdefault(label.casefold(), label)
-    unclear: list[set[int]] = [set() for _ in places]
+    unambiguous = [
+        row for row in rows if len(owners[row.context, row.text.casefold()]) == 1 and len(row.text) <= _LONGEST
+    ]
+    forms: list[dict[str, str]] = [{} for _ in positions]
+    for key, text in (
+        *(((row.context, row.concept), row.text) for row in unambiguous),
+        *((key, labels.get(key[1], "")) for key in positions),
+    ):
+        if text and keep(text):
+            forms[positions[key]].setdefault(text.casefold(), text)
+    unclear: list[set[int]] = [set() for _ in positions]
     for owner in owners.values():
         for k in owner:
             unclear[k] |= owner - {k}
     texts, one_way = _without_acronyms(forms)
-    contexts = {context: number for number, context in enumerate(dict.fromkeys(context for context, _ in places))}
+    contexts = {context: number for number, context in enumerate(dict.fromkeys(context for context, _ in positions))}
     return Graph.build(
-        path.name.removesuffix(".tsv.gz"),
+        name,
         texts,
-        parents=_nearest_parents(places, parents or {}),
-        contrasts=_contrasts(texts, places, unclear, documents.values()),
-        origin=[contexts[context] for context, _ in places],
-        share=share,
+        parents=_nearest_parents(positions, parents),
+        contrasts=_contrasts(texts, positions, unclear, documents.values()),
+        origin=[contexts[context] for context, _ in positions],
+        share=_SHARE,
         one_way=one_way,
-        unclear=[tuple(sorted(others)) for others in unclear],
+        unclear=[tuple(sorted(neighbors)) for neighbors in unclear],
     )
 
 
@@ -140,31 +153,31 @@ def _without_acronyms(
 
 
 def _nearest_parents(
-    places: Mapping[tuple[str, str], int], parents: Mapping[str, Sequence[str]]
+    positions: Mapping[tuple[str, str], int], parents: Mapping[str, Sequence[str]]
 ) -> list[tuple[int, ...]]:
     """For each concept the concepts of its context that are reached first on the way to more general ones."""
     result = []
-    for context, concept in places:
+    for context, concept in positions:
         above: dict[int, None] = {}
-        front, seen = [concept], {concept}
+        front, reached = [concept], {concept}
         for _ in range(_STEPS):
-            up = [p for c in front for p in parents.get(c, ()) if p not in seen]
-            seen.update(up)
-            above.update((places[context, p], None) for p in up if (context, p) in places)
-            front = [p for p in up if (context, p) not in places]
+            up = [p for c in front for p in parents.get(c, ()) if p not in reached]
+            reached.update(up)
+            above.update((positions[context, p], None) for p in up if (context, p) in positions)
+            front = [p for p in up if (context, p) not in positions]
         result.append(tuple(above))
     return result
 
 
 def _contrasts(
     texts: Sequence[Sequence[str]],
-    places: Mapping[tuple[str, str], int],
+    positions: Mapping[tuple[str, str], int],
     unclear: Sequence[Collection[int]],
     documents: Iterable[Mapping[int, None]],
 ) -> list[tuple[int, ...]]:
     result: list[dict[int, None]] = [{} for _ in texts]
     by_context: defaultdict[str, list[int]] = defaultdict(list)
-    for (context, _), k in places.items():
+    for (context, _), k in positions.items():
         by_context[context].append(k)
     for members in by_context.values():
         _add_nearest([(text, k) for k in members for text in texts[k]], result)
@@ -174,10 +187,10 @@ def _contrasts(
             members = list(concepts)
             for k in members:
                 result[k].update(dict.fromkeys(rng.sample(members, min(_NEAREST, len(members)))))
-    words = [[tokens(text) for text in own] for own in texts]
+    words = [[tokens(text) for text in texts_of_concept] for texts_of_concept in texts]
     return [
-        tuple(o for o in others if o != k and o not in unclear[k] and not _may_be_broader(words[k], words[o]))
-        for k, others in enumerate(result)
+        tuple(o for o in neighbors if o != k and o not in unclear[k] and not _may_be_broader(words[k], words[o]))
+        for k, neighbors in enumerate(result)
     ]
 
 

@@ -27,9 +27,9 @@ def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
 
     close_concepts: dict[int, tuple[int, ...]] = {}
     for k, near in enumerate(graph.contrasts):
-        mine = word(k) if near else ""
-        if mine:
-            close = tuple(c for c in near if Indel.normalized_similarity(mine, word(c)) >= _ALIKE)
+        name = word(k) if near else ""
+        if name:
+            close = tuple(c for c in near if Indel.normalized_similarity(name, word(c)) >= _ALIKE)
             if close:
                 close_concepts[k] = close
     return close_concepts
@@ -52,33 +52,36 @@ class Choice:
     @classmethod
     def of(cls, graphs: Sequence[Graph], pools: Sequence[list[int]]) -> Choice | None:
         """A choice of the concepts of each graph's pool; None where all pools are empty."""
-        parts: list[tuple[Graph, list[int], float]] = []
+        weighted_pools: list[tuple[Graph, list[int], float]] = []
         for graph, pool in zip(graphs, pools, strict=True):
             by_part: dict[tuple[bool, int], list[int]] = {}
             for k in pool:
                 by_part.setdefault(graph.part(k), []).append(k)
             # the square root gives small handwritten lists some weight beside large composed ones; what other sources
             # have, too, counts in part
-            parts.extend(
+            weighted_pools.extend(
                 (
                     graph,
-                    part,
-                    graph.share * (1.0 if clinical else 0.35) * sum(graph.novelty[k] for k in part) / len(part) ** 0.5,
+                    members,
+                    graph.share
+                    * (1.0 if clinical else 0.35)
+                    * sum(graph.novelty[k] for k in members)
+                    / len(members) ** 0.5,
                 )
-                for (clinical, _), part in by_part.items()
+                for (clinical, _), members in by_part.items()
             )
-        if not parts:
+        if not weighted_pools:
             return None
         return cls(
-            tuple(graph for graph, _, _ in parts),
-            tuple(pool for _, pool, _ in parts),
-            tuple(accumulate(weight for _, _, weight in parts)),
+            tuple(graph for graph, _, _ in weighted_pools),
+            tuple(pool for _, pool, _ in weighted_pools),
+            tuple(accumulate(weight for _, _, weight in weighted_pools)),
         )
 
     def draw(self, rng: Random) -> tuple[Graph, int]:
         """A graph and a concept in it."""
-        place = bisect(self.cumulative, rng.random() * self.cumulative[-1])
-        graph, pool = self.graphs[place], self.pools[place]
+        position = bisect(self.cumulative, rng.random() * self.cumulative[-1])
+        graph, pool = self.graphs[position], self.pools[position]
         for _ in range(TRIES):
             k = rng.choice(pool)
             if rng.random() < graph.novelty[k]:
@@ -87,6 +90,6 @@ class Choice:
 
     def beside(self, rng: Random, graph: Graph, k: int) -> int:
         """A concept drawn from the same part of the graph."""
-        mine = graph.part(k)
-        parts = zip(self.graphs, self.pools, strict=True)
-        return rng.choice(next(pool for g, pool in parts if g is graph and g.part(pool[0]) == mine))
+        part_of_concept = graph.part(k)
+        weighted_pools = zip(self.graphs, self.pools, strict=True)
+        return rng.choice(next(pool for g, pool in weighted_pools if g is graph and g.part(pool[0]) == part_of_concept))

@@ -17,9 +17,9 @@ Drawn = tuple[str, str, int] | None
 Draw = Callable[[Random], Drawn]
 
 
-def either_way(rng: Random, one: str, other: str, entails: int) -> Drawn:
+def either_way(rng: Random, text_a: str, text_b: str, entails: int) -> Drawn:
     """Two texts in random order, where both directions have the same truth."""
-    return (one, other, entails) if rng.random() < 0.5 else (other, one, entails)
+    return (text_a, text_b, entails) if rng.random() < 0.5 else (text_b, text_a, entails)
 
 
 def _near(graph: Graph, k: int) -> Sequence[int]:
@@ -53,13 +53,13 @@ class ConceptPairs:
             "one way": lambda g, k: bool(g.one_way) and bool(g.one_way[k]),
             "lay": lambda g, k: g.name in LAY,
         }
-        drawn = [
+        candidates = [
             [k for k, forms in enumerate(g.forms) if forms and g.held_out[k] == development] for g in sources.graphs
         ]
         self.pools: dict[str, Choice] = {}
         """Concepts of some kind, where there are any."""
         for name, fit in fits.items():
-            pools = [[k for k in pool if fit(g, k)] for g, pool in zip(sources.graphs, drawn, strict=True)]
+            pools = [[k for k in pool if fit(g, k)] for g, pool in zip(sources.graphs, candidates, strict=True)]
             if choice := Choice.of(sources.graphs, pools):
                 self.pools[name] = choice
 
@@ -81,8 +81,8 @@ class ConceptPairs:
     def synonym(self, rng: Random) -> Drawn:
         """Two names of one concept."""
         graph, k = self.pools["synonyms"].draw(rng)
-        one, other = rng.sample(graph.forms[k], 2)
-        return one, other, 1
+        text_a, text_b = rng.sample(graph.forms[k], 2)
+        return text_a, text_b, 1
 
     def hypernym(self, rng: Random) -> Drawn:
         """The narrower text entails the broader one, and not the reverse."""
@@ -125,16 +125,16 @@ class ConceptPairs:
         graph, k = self.pools["look-alikes"].draw(rng)
         return self.different(rng, graph, k, rng.choice(self._look_alikes[id(graph)][k]), first=True)
 
-    def different(self, rng: Random, graph: Graph, k: int, other: int, *, first: bool = False) -> Drawn:
+    def different(self, rng: Random, graph: Graph, k: int, second: int, *, first: bool = False) -> Drawn:
         """Texts (the first ones, if `first`) of two concepts that are neither the same nor ancestor and descendant."""
-        if k == other or not graph.forms[other] or graph.held_out[other] != self.development:
+        if k == second or not graph.forms[second] or graph.held_out[second] != self.development:
             return None
-        if graph.related(k, other):
+        if graph.related(k, second):
             return None
-        one, two = (graph.forms[c][0] if first else graph.text(c, rng) for c in (k, other))
-        if self.meanings.same(one, two):
+        text_a, text_b = (graph.forms[c][0] if first else graph.text(c, rng) for c in (k, second))
+        if self.meanings.same(text_a, text_b):
             return None
-        return either_way(rng, one, two, 0)
+        return either_way(rng, text_a, text_b, 0)
 
     def random(self, rng: Random) -> Drawn:
         """Two texts, mostly of one source.
@@ -144,17 +144,17 @@ class ConceptPairs:
         graph, k = self.pools["any"].draw(rng)
         if rng.random() < 0.7:
             return self.different(rng, graph, k, self.pools["any"].beside(rng, graph, k))
-        one, two = graph.text(k, rng), self.text(rng)
-        return None if self.meanings.same(one, two) else (one, two, 0)
+        text_a, text_b = graph.text(k, rng), self.text(rng)
+        return None if self.meanings.same(text_a, text_b) else (text_a, text_b, 0)
 
     def everyday(self, rng: Random) -> Drawn:
         """Two texts of the word lists: frequent texts are seldom drawn otherwise, and so seldom seen as different."""
         graph, k = self.pools["everyday"].draw(rng)
         if graph.contrasts[k] and rng.random() < 0.7:
             return self.different(rng, graph, k, rng.choice(graph.contrasts[k]))
-        other_graph, other = self.pools["everyday"].draw(rng)
-        one, two = graph.text(k, rng), other_graph.text(other, rng)
-        return None if self.meanings.same(one, two) else (one, two, 0)
+        second_graph, second = self.pools["everyday"].draw(rng)
+        text_a, text_b = graph.text(k, rng), second_graph.text(second, rng)
+        return None if self.meanings.same(text_a, text_b) else (text_a, text_b, 0)
 
     def definition(self, rng: Random) -> Drawn:
         """A definition entails its term and the broader ones, and not the terms of its neighbors.
@@ -169,9 +169,9 @@ class ConceptPairs:
             above = [p for p in graph.parents[k] if graph.forms[p]]
             return (defined, graph.text(rng.choice(above), rng), 1) if above else None
         near = _near(graph, k)
-        other = rng.choice(near) if near and draw < 0.85 else self.pools["any"].beside(rng, graph, k)
-        drawn = self.different(rng, graph, k, other)
-        return None if drawn is None else (defined, graph.text(other, rng), 0)
+        second = rng.choice(near) if near and draw < 0.85 else self.pools["any"].beside(rng, graph, k)
+        pair = self.different(rng, graph, k, second)
+        return None if pair is None else (defined, graph.text(second, rng), 0)
 
     def one_way(self, rng: Random) -> Drawn:
         """Texts with one known direction: a name and its acronym.
@@ -183,14 +183,14 @@ class ConceptPairs:
         if rng.random() < 0.55:
             return premise, hypothesis, 1
         near = _near(graph, k)
-        other = rng.choice(near) if near and rng.random() < 0.7 else self.pools["any"].beside(rng, graph, k)
-        if other == k or graph.held_out[other] != self.development or graph.related(k, other):
+        second = rng.choice(near) if near and rng.random() < 0.7 else self.pools["any"].beside(rng, graph, k)
+        if second == k or graph.held_out[second] != self.development or graph.related(k, second):
             return None
-        texts = [t for pair in graph.one_way[other] for t in pair] or list(graph.forms[other])
-        two = rng.choice(texts) if texts else premise
-        if self.meanings.same(premise, two) or self.meanings.same(hypothesis, two):
+        texts = [t for pair in graph.one_way[second] for t in pair] or list(graph.forms[second])
+        text_b = rng.choice(texts) if texts else premise
+        if self.meanings.same(premise, text_b) or self.meanings.same(hypothesis, text_b):
             return None
-        return either_way(rng, premise, two, 0)
+        return either_way(rng, premise, text_b, 0)
 
     def text(self, rng: Random, among: str = "any") -> str:
         """A text of a concept that is drawn from one of the pools."""
@@ -200,5 +200,5 @@ class ConceptPairs:
     def two_texts(self, rng: Random) -> tuple[str, str]:
         """Two texts of one concept, often the same one twice."""
         graph, k = self.pools["any"].draw(rng)
-        one = graph.text(k, rng)
-        return one, graph.text(k, rng) if rng.random() < 0.3 else one
+        text_a = graph.text(k, rng)
+        return text_a, graph.text(k, rng) if rng.random() < 0.3 else text_a

@@ -6,7 +6,6 @@ and nearer to 0 for chance pairs, which outnumber all others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,11 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.train.source_graphs import terminology_graph, with_neighbors
 from lab.train.sources import Sources
 from lab.train.stream import PairStream
-from softirr.errors import InputError
-from softirr.meaning.terminology import Terminology
 
 Floats = NDArray[np.float64]
 
@@ -59,9 +55,9 @@ class DevelopmentSet:
         Raters use both. Calibrated on unknown names alone, P is too high for learned names and long sentences. Half of
         each half comes from the terminologies alone (:meth:`of_terminologies`).
         """
-        kept = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
+        unseen_pairs = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
         learned = cls.of(sources, size, seed, learned=True) + cls.of_terminologies(sources, size, seed, learned=True)
-        return kept + learned
+        return unseen_pairs + learned
 
     @classmethod
     def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learned: bool = False) -> DevelopmentSet:
@@ -72,27 +68,8 @@ class DevelopmentSet:
         used.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
-        drawn = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
-        return (
-            drawn if {"synonym", *NEGATIVE_KINDS} <= set(drawn.kinds) else cls.of(sources, size, seed, learned=learned)
-        )
-
-    @classmethod
-    def of_unseen(cls, terminologies: Sequence[Terminology], size: int, seed: int = 0) -> DevelopmentSet:
-        """`size` pairs of each kind from terminologies that nothing was trained on.
-
-        Raises
-        ------
-        InputError
-            If they give no synonyms, or no pairs that differ.
-        """
-        graph = terminology_graph(terminologies)
-        kept = with_neighbors([replace(graph, held_out=(True,) * len(graph))], None)
-        drawn = cls.of(Sources(tuple(kept)), size, seed)
-        missing = [kind for kind in ("synonym", "random") if kind not in drawn.kinds]
-        if missing:
-            raise InputError(f"{graph.name} can't calibrate a model: no pair of kind {missing[0]} is to be had.")
-        return drawn
+        dev = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
+        return dev if {"synonym", *NEGATIVE_KINDS} <= set(dev.kinds) else cls.of(sources, size, seed, learned=learned)
 
     @classmethod
     def of(
@@ -187,9 +164,9 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
     mutual = np.sqrt(p[:, 0] * p[:, 1])
     values: dict[str, float] = {}
     for kind in dict.fromkeys(dev.kinds):
-        known = dev.of_kind(kind) & (dev.same >= 0)
-        if known.any():
-            values[f"P {kind}"] = float(mutual[known].mean())
+        is_known = dev.of_kind(kind) & (dev.same >= 0)
+        if is_known.any():
+            values[f"P {kind}"] = float(mutual[is_known].mean())
     same = IDENTICAL + (1 - IDENTICAL) * values.get("P synonym", values.get("P same words", 1.0))
     chance = values.get("P random", 0.0)
     errors = []
@@ -222,25 +199,25 @@ def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> floa
     yes, no = [], []
     for kind in dict.fromkeys(dev.kinds):
         rows = dev.of_kind(kind)
-        held = rows & (dev.same == 1)
-        not_held = rows & (dev.same == 0)
+        is_same = rows & (dev.same == 1)
+        is_different = rows & (dev.same == 0)
         forward = rows & (dev.entails == 1) & (dev.same != 1)
-        if held.any():
-            yes.append(-np.log(mutual[held]).mean())
+        if is_same.any():
+            yes.append(-np.log(mutual[is_same]).mean())
         if forward.any():
             yes.append(-np.log(p[forward, 0]).mean())
-        if not_held.any():
-            no.append(-np.log(1 - mutual[not_held]).mean())
+        if is_different.any():
+            no.append(-np.log(1 - mutual[is_different]).mean())
     return float(np.mean(yes) + np.mean(no)) / 2 if yes and no else float(np.mean(yes or no or [0.0]))
 
 
-def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = None) -> Calibration:
-    """Scale and shift (only the shift where the scale is given) with the smallest log loss plus error of kappa.
+def calibrate(dev: DevelopmentSet, margins: Floats) -> Calibration:
+    """Scale and shift with the smallest log loss plus error of kappa.
 
     Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error
     of kappa.
     """
-    from scipy.optimize import minimize, minimize_scalar
+    from scipy.optimize import minimize
 
     def cost(calibration: Calibration) -> float:
         p = calibration(margins)
@@ -254,9 +231,6 @@ def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = Non
             error = float(np.mean([kappa_error(same, means[k], means["random"]) for k in NEGATIVE_KINDS if k in means]))
         return loss(dev, margins, calibration) + 2 * error
 
-    if scale is not None:
-        optimum = minimize_scalar(lambda shift: cost(Calibration(scale, shift)), bounds=(-20.0, 20.0), method="bounded")
-        return Calibration(scale, float(optimum.x))
     spread = float(np.std(margins)) or 1.0
     # steps as large as the spread of the margins: with the tiny default steps the search never leaves a flat start
     first = np.array([[0.0, 0.0], [np.log(2.0), 0.0], [0.0, spread]])

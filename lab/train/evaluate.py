@@ -1,10 +1,9 @@
-"""Evaluation of any equivalence measure on the tables used for the bundled model."""
+"""Evaluation of any measure on the tables of the bundled model's card."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -14,105 +13,90 @@ import numpy as np
 from lab.experiments.calibration import expected_calibration_error
 from lab.results_table import Table
 from lab.terminologies import load
-from lab.train.annotators import clusters, same_item
 from lab.train.challenge import challenge_tables, read_challenge
 from lab.train.develop import auroc, mean
 from lab.train.labeled import read_pairs
 from lab.train.set_aside_part import PARTS, Part, concepts_of, without_set_aside
 from softirr.errors import InputError
-from softirr.inference.models import bundled_model
 from softirr.meaning.measures import Measure
 from softirr.meaning.terminology import Terminology
 
 if TYPE_CHECKING:
     from lab.experiments.generate import Generator
 
-_TERMINOLOGIES = ("hpo", "cl", "icd10cm")
-_MIXED = ("hpo", "cl")
+__all__ = ["TABLES", "Evaluation", "calibration", "direction", "evaluate", "kappa", "make", "mix", "nli"]
+
+TABLES = ("kappa", "challenge", "nli", "calibration", "direction")
+_TERMINOLOGIES = {"kappa": ("hpo", "cl", "icd10cm"), "calibration": ("hpo", "cl"), "direction": ("cl", "hpo")}
 _BINS = ((0.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.0))
 
 
-def evaluate(
-    measure: str,
-    *,
-    tables: Sequence[str],
-    data: str | None = None,
-    challenge: Sequence[str] = (),
-    populations: int = 8,
-    parts: Sequence[Part] = PARTS,
-    device: str = "auto",
-    precision: str = "auto",
-    say: Callable[[str], None] = lambda sentence: None,
-) -> list[Table]:
-    """The tables of one measure.
+@dataclass(frozen=True)
+class Evaluation:
+    """What a measure is evaluated on.
 
-    Parameters
+    Attributes
     ----------
-    measure
-        Its name, as for :func:`softirr.meaning.measures.measure`.
     tables
-        ``kappa``, ``challenge``, ``nli``, ``calibration``, ``direction``, ``clusters``, ``same-item``, ``speed``.
+        Some of :data:`TABLES`.
     data
-        Folder with ``benchmark/`` and ``eval/``; tables that need it are left out without it.
+        Folder with ``benchmark/`` and ``eval/``; without it only the challenge sets are used.
     challenge
-        Files for :func:`read_challenge`; the tables of them are left out without one.
+        Files for :func:`read_challenge`.
     populations
         Synthetic populations for each terminology and kind of negative.
     parts
-        Which parts of terminologies and annotators' tables are used, each with tables of its own
-        (:mod:`lab.train.set_aside_part`).
-    device, precision
-        Of a measure with a model behind it.
+        Parts of the terminologies, each with tables of its own (:mod:`lab.train.set_aside_part`).
+    """
+
+    tables: Sequence[str] = TABLES
+    data: Path | None = None
+    challenge: Sequence[str] = ()
+    populations: int = 8
+    parts: Sequence[Part] = PARTS
+
+
+def evaluate(measure: Measure, on: Evaluation, say: Callable[[str], None] = lambda sentence: None) -> list[Table]:
+    """The tables of one measure.
 
     Raises
     ------
     InputError
-        If the measure or a file can't be used, or no table is left.
+        If a file cannot be used, or no table is left.
     """
-    scorer = make(measure, device, precision)
-    root = Path(data) if data else None
-    if root is not None and not root.is_dir():
-        raise InputError(f"{root} is not a folder.")
+    if on.data is not None and not on.data.is_dir():
+        raise InputError(f"{on.data} is not a folder.")
     results: list[Table] = []
-    for name in tables:
-        if (name == "challenge" and not challenge) or (name not in ("challenge", "speed") and root is None):
+    for name in on.tables:
+        if (name == "challenge" and not on.challenge) or (name != "challenge" and on.data is None):
             say(f"No data for the table {name}: it is left out.")
             continue
         say(f"Measuring: {name}.")
         if name == "challenge":
-            for file in challenge:
-                results += challenge_tables(scorer, read_challenge(file), Path(file).name)
-        elif name == "speed":
-            results.append(speed(scorer))
-        elif name == "nli":
-            assert root is not None
-            results.append(nli(scorer, sorted((root / "eval" / "nli").glob("*.tsv*"))))
-        else:
-            assert root is not None
-            results += [_of_part(name, scorer, root, populations, part) for part in parts]
+            for file in on.challenge:
+                results += challenge_tables(measure, read_challenge(file), Path(file).name)
+        elif name == "nli" and on.data is not None:
+            results.append(nli(measure, sorted((on.data / "eval" / "nli").glob("*.tsv*"))))
+        elif on.data is not None:
+            folder = on.data / "benchmark" / "terminology"
+            terminologies = [load(f"{t}={folder / t}") for t in _TERMINOLOGIES[name]]
+            results += [_of_part(name, measure, terminologies, on.populations, part) for part in on.parts]
     if not results:
         raise InputError("There is nothing to measure on: name a folder with --data, or a file with --challenge.")
     return results
 
 
-def _of_part(name: str, measure: Measure, root: Path, populations: int, part: Part) -> Table:
+def _of_part(name: str, measure: Measure, terminologies: Sequence[Terminology], populations: int, part: Part) -> Table:
     """One table of one part."""
-    people = root / "benchmark" / "annotators"
     if name == "kappa":
-        table = kappa(measure, _terminologies(root, _TERMINOLOGIES), populations, part)
-    elif name == "calibration":
-        table = calibration(measure, _terminologies(root, _MIXED), part=part)
-    elif name == "direction":
-        table = direction(measure, _terminologies(root, ("cl", "hpo")), part)
-    elif name == "same-item":
-        table = same_item(measure, people, part)
+        table = kappa(measure, terminologies, populations, part)
     else:
-        table = clusters(measure, people / "protoqa" / "dev.crowdsourced.jsonl", part=part)
+        table = (calibration if name == "calibration" else direction)(measure, terminologies, part=part)
     return replace(table, title=f"{table.title}, {part} part")
 
 
 def make(name: str, device: str = "auto", precision: str = "auto") -> Measure:
-    """The measure, on a device and in a precision where it has one."""
+    """The measure, on a device and in a precision if it has a model."""
     from softirr.meaning import measures as equivalence
 
     options = {"device": device, "precision": precision} if equivalence.takes_model(name) else {}
@@ -128,25 +112,23 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
     errors: dict[tuple[str, str], list[float]] = {}
     for t in terminologies:
         generator = _generator(t, part)
-        drawn = [generator.population(number, kind) for kind in NEGATIVES for number in range(populations)]
-        shared = SharedScorer(measure, [p.table() for p in drawn])
-        for p in drawn:
+        simulated = [generator.population(number, kind) for kind in NEGATIVES for number in range(populations)]
+        shared = SharedScorer(measure, [p.table() for p in simulated])
+        for p in simulated:
             scored = score_table(p.table(), shared, Chance("permutation", 3), key=p.digest)
-            estimate, true = (one.estimates["optimal"]["cohen_kappa"] for one in (scored, truth(p.gold())))
+            estimate, true = (s.estimates["optimal"]["cohen_kappa"] for s in (scored, truth(p.gold())))
             if estimate is not None and true is not None:
                 errors.setdefault((t.name, p.negatives), []).append(estimate - true)
     rows: list[tuple[Any, ...]] = []
     for kind in NEGATIVES:
-        own = [np.array(errors.get((t.name, kind), [])) for t in terminologies]
-        rows.append((kind, *(mean(np.abs(e)) for e in own), *(mean(e) for e in own)))
+        of_kind = [np.array(errors.get((t.name, kind), [])) for t in terminologies]
+        rows.append((kind, *(mean(np.abs(e)) for e in of_kind), *(mean(e) for e in of_kind)))
     return Table(
         "Mean absolute error of Cohen's kappa",
         columns,
         tuple(rows),
-        f"Single labels, {populations} populations of 100 concepts (fewer where a part has fewer) with three names "
-        "or more for each cell, "
-        "chance by 3 permutations. "
-        "Bias: mean of estimate minus truth.",
+        f"Single labels, {populations} populations of 100 concepts (fewer if a part has fewer) with three names or "
+        "more for each cell, chance by 3 permutations. Bias: mean of estimate minus truth.",
     )
 
 
@@ -170,9 +152,8 @@ def nli(measure: Measure, files: Sequence[Path]) -> Table:
         pairs = [(a, b) for a, b, _ in data.pairs]
         truth = np.array([label for _, _, label in data.pairs])
         p = measure.entail(pairs) if measure.directional else measure.score(pairs)
-        rows.append(
-            (data.name, len(pairs), mean((p >= 0.5) == (truth == 1)), float(max(truth.mean(), 1 - truth.mean())))
-        )
+        accuracy, larger = mean((p >= 0.5) == (truth == 1)), float(max(truth.mean(), 1 - truth.mean()))
+        rows.append((data.name, len(pairs), accuracy, larger))
     return Table("Entailment between sentences", ("set", "pairs", "accuracy", "larger class"), tuple(rows))
 
 
@@ -184,8 +165,8 @@ def mix(
     if part == "visible":
         terminology = without_set_aside(terminology)
     among = concepts_of(terminology, part)
-    named = [k for k in range(len(terminology)) if len(terminology.names[k]) > 1 and k in among]
-    if len(named) < 2:
+    with_names = [k for k in range(len(terminology)) if len(terminology.names[k]) > 1 and k in among]
+    if len(with_names) < 2:
         raise InputError(f"{terminology.name} has too few concepts with two names.")
     pairs: list[tuple[str, str]] = []
     truth: list[int] = []
@@ -196,15 +177,14 @@ def mix(
             truth.append(0)
 
     for _ in range(size // 3):
-        k = rng.choice(named)
-        one, other = rng.sample(terminology.names[k], 2)
-        pairs.append((one, other))
+        first, second = rng.sample(terminology.names[rng.choice(with_names)], 2)
+        pairs.append((first, second))
         truth.append(1)
-        k = rng.choice(named)
+        k = rng.choice(with_names)
         near = (*terminology.siblings(k), *terminology.ancestors(k))
         if near:
             take(k, rng.choice(near))
-        take(rng.choice(named), rng.choice(named))
+        take(rng.choice(with_names), rng.choice(with_names))
     return pairs, truth
 
 
@@ -226,8 +206,7 @@ def calibration(
         ("set", "pairs", "ECE", "AUROC", *(f"true at P {low}–{high}" for low, high in _BINS)),
         tuple(rows),
         "A third synonyms (never the same string), a third siblings, parents and grandparents, a third pairs at "
-        "random; ECE over 10 bins. "
-        "Right: share of true pairs (pairs) in ranges of P.",
+        "random; ECE over 10 bins. Right: share of true pairs (pairs) in ranges of P.",
     )
 
 
@@ -243,40 +222,3 @@ def direction(measure: Measure, terminologies: Sequence[Terminology], part: Part
         forward, backward = measure.both(edges).T
         rows.append((t.name, len(edges), mean(forward > backward), mean(forward), mean(backward)))
     return Table("Directions of is_a", ("set", "edges", "right", "P(child ⇒ parent)", "P(parent ⇒ child)"), tuple(rows))
-
-
-def speed(measure: Measure, size: int = 2000) -> Table:
-    """Unordered pairs per second on this machine, and the size of the model."""
-    words = [
-        f"{side} {organ} {what}"
-        for organ in _ORGANS
-        for what in _WHATS
-        for side in ("left", "right", "acute", "chronic")
-    ]
-    rng = Random(0)
-    pairs = [(rng.choice(words), rng.choice(words)) for _ in range(size)]
-    measure.score(pairs[:64])
-    started = time.perf_counter()
-    measure.score(pairs)
-    seconds = time.perf_counter() - started
-    provenance = measure.provenance()
-    folder = bundled_model().folder if measure.name == "nli" else Path(provenance.model) if provenance.model else None
-    megabytes = (
-        sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
-        if folder is not None and folder.is_dir()
-        else None
-    )
-    return Table(
-        "Speed and size",
-        ("pairs", "pairs a second", "device", "precision", "MB"),
-        ((size, round(size / seconds), provenance.device, provenance.precision, megabytes),),
-        "Unordered pairs (both directions) of about four words each; the figure depends on the machine.",
-    )
-
-
-_ORGANS = ("kidney", "lung", "ankle", "ear", "eyelid", "heart valve", "knee joint", "optic nerve")
-_WHATS = ("inflammation", "pain", "swelling", "fracture", "tumour", "infection with fever")
-
-
-def _terminologies(root: Path, names: Sequence[str]) -> list[Terminology]:
-    return [load(f"{name}={root / 'benchmark' / 'terminology' / name}") for name in names]

@@ -10,7 +10,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,8 @@ class Graph:
         """Make a graph; fields that are not given are empty, and the children of each concept are found."""
         n = len(forms)
 
-        def rows(given: Sequence[Iterable[Any]] | None) -> tuple[tuple[Any, ...], ...]:
-            return ((),) * n if given is None else tuple(map(tuple, given))
+        def rows(values: Sequence[Iterable[Any]] | None) -> tuple[tuple[Any, ...], ...]:
+            return ((),) * n if values is None else tuple(map(tuple, values))
 
         up = rows(parents)
         down: list[list[int]] = [[] for _ in range(n)]
@@ -123,14 +122,14 @@ class Graph:
         """The same graph with other contrasts."""
         return replace(self, contrasts=tuple(tuple(c) for c in contrasts))
 
-    def related(self, one: int, other: int) -> bool:
+    def related(self, k: int, j: int) -> bool:
         """Whether one concept is the other one or an ancestor of it."""
-        return one == other or other in self.ancestors(one) or one in self.ancestors(other)
+        return k == j or j in self.ancestors(k) or k in self.ancestors(j)
 
     def ancestors(self, k: int) -> frozenset[int]:
         """All more general concepts up to twelve steps away."""
-        kept = self._ancestors.get(k)
-        if kept is None:
+        known_ancestors = self._ancestors.get(k)
+        if known_ancestors is None:
             above: set[int] = set()
             front = {k}
             for _ in range(12):
@@ -138,8 +137,8 @@ class Graph:
                 if not front:
                     break
                 above |= front
-            kept = self._ancestors[k] = frozenset(above)
-        return kept
+            known_ancestors = self._ancestors[k] = frozenset(above)
+        return known_ancestors
 
     @cached_property
     def novelty(self) -> tuple[float, ...]:
@@ -161,22 +160,13 @@ class Graph:
         return forms[0] if rng.random() < 0.25 else rng.choice(forms)
 
 
-def nearest(
-    texts: Sequence[str], count: int, vectors: NDArray[np.float32] | None = None
-) -> Iterator[tuple[int, list[int]]]:
-    """For each text the places of the texts with the most similar letters (Indel), and by vectors where there are any.
-
-    The text itself is among them, with `count` others.
-
-    Parameters
-    ----------
-    vectors : shape (n, d), optional
-        Of unit length.
+def nearest(texts: Sequence[str], count: int) -> Iterator[tuple[int, list[int]]]:
+    """For each text, the positions of itself and of the `count` texts with the most similar letters (Indel).
 
     Yields
     ------
     (int, list of int)
-        Place of the text, and the others in ascending order.
+        Position of the text, and the others in ascending order.
     """
     from rapidfuzz import process
     from rapidfuzz.distance import Indel
@@ -184,10 +174,7 @@ def nearest(
     folded = [text.casefold() for text in texts]
     last = min(count, len(folded) - 1)
     for start in range(0, len(folded) if last > 0 else 0, 512):
-        rows = slice(start, start + 512)
-        tables = [process.cdist(folded[rows], folded, scorer=Indel.normalized_similarity, dtype=np.float32, workers=-1)]
-        if vectors is not None:
-            tables.append(vectors[rows] @ vectors.T)
-        for table in tables:
-            close = np.argpartition(-table, last, axis=1)[:, : last + 1]
-            yield from ((start + row, sorted(places)) for row, places in enumerate(close.tolist()))
+        rows = folded[start : start + 512]
+        table = process.cdist(rows, folded, scorer=Indel.normalized_similarity, dtype=np.float32, workers=-1)
+        close = np.argpartition(-table, last, axis=1)[:, : last + 1]
+        yield from ((start + row, sorted(columns)) for row, columns in enumerate(close.tolist()))

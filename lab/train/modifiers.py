@@ -69,8 +69,8 @@ def joins() -> tuple[Join, ...]:
 @cache
 def compounds() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Wordings of two findings that are both true, and of two with one that is true."""
-    both, either = (tuple(line.split(" | ")) for line in _tables()["compounds"])
-    return both, either
+    both_hold, one_holds = (tuple(line.split(" | ")) for line in _tables()["compounds"])
+    return both_hold, one_holds
 
 
 @cache

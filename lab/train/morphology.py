@@ -21,14 +21,14 @@ def composed() -> Graph:
     """
     tables = dict(read_sections("composed_words"))
     forms: list[tuple[str, ...]] = []
-    places: list[str] = []
+    organs: list[str] = []
     findings: list[str] = []
 
-    def add(place: str, finding: str, texts: list[str]) -> None:
+    def add(organ: str, finding: str, texts: list[str]) -> None:
         unique = tuple(dict.fromkeys(t.strip() for t in texts))
         if len(unique) > 1:
             forms.append(unique)
-            places.append(place)
+            organs.append(organ)
             findings.append(finding)
 
     for line in tables["organs"]:
@@ -41,41 +41,41 @@ def composed() -> Graph:
             phrases = pattern.split("|")
             add(root, phrases[0], _filled(phrases, lays.split(","), adj=adjective))
     for word in " ".join(tables["parts"]).split():
-        parts = [x.replace("_", " ") for x in word.split(",")]
+        names = [x.replace("_", " ") for x in word.split(",")]
         for pattern in tables["part_phrases"]:
             phrases = pattern.split("|")
-            add(parts[0], phrases[0], _filled(phrases, parts))
+            add(names[0], phrases[0], _filled(phrases, names))
     for line in tables["analytes"]:
         stem, words = line.split("|")
         for finding, pattern in (entry.split(":", 1) for entry in tables["levels"]):
             add(stem, finding, _filled(pattern.split("|"), words.split(","), stem=stem))
     for line in tables["cells"]:
         stem, cell, lay = line.split("|")
-        many = cell + ("ia" if cell.endswith("phil") else "osis")
+        disease = cell + ("ia" if cell.endswith("phil") else "osis")
         for finding, pattern in (entry.split(":", 1) for entry in tables["counts"]):
-            add(cell, finding, _filled(pattern.split("|"), lay.split(","), stem=stem, cell=cell, many=many))
+            add(cell, finding, _filled(pattern.split("|"), lay.split(","), stem=stem, cell=cell, many=disease))
 
     by_place: defaultdict[str, list[int]] = defaultdict(list)
     by_finding: defaultdict[str, list[int]] = defaultdict(list)
     for k in range(len(forms)):
-        by_place[places[k]].append(k)
+        by_place[organs[k]].append(k)
         by_finding[findings[k]].append(k)
     contrasts = [
-        tuple(j for j in (*by_place[places[k]], *by_finding[findings[k]]) if j != k) for k in range(len(forms))
+        tuple(j for j in (*by_place[organs[k]], *by_finding[findings[k]]) if j != k) for k in range(len(forms))
     ]
-    position = {(place, finding): k for k, (place, finding) in enumerate(zip(places, findings, strict=True))}
+    position = {(organ, finding): k for k, (organ, finding) in enumerate(zip(organs, findings, strict=True))}
     kinds, wholes = _above(tables["kinds_of"]), _above(tables["parts_of"])
     shared = frozenset(finding for line in tables["shared_with_whole"] for finding in line.split("|"))
     parents = [
         [
             position[above]
             for above in (
-                *((place, kind) for kind in kinds.get(finding, ())),
-                *((whole, finding) for whole in wholes.get(place, ()) if finding in shared),
+                *((organ, kind) for kind in kinds.get(finding, ())),
+                *((larger, finding) for larger in wholes.get(organ, ()) if finding in shared),
             )
             if above in position
         ]
-        for place, finding in zip(places, findings, strict=True)
+        for organ, finding in zip(organs, findings, strict=True)
     ]
     return Graph.build("composed terms", forms, parents=parents, contrasts=contrasts)
 
@@ -85,13 +85,13 @@ def _above(table: tuple[str, ...]) -> dict[str, list[str]]:
     nouns: defaultdict[str, list[str]] = defaultdict(list)
     for line in table:
         above, *below = line.split("|")
-        for one in below:
-            nouns[one].append(above)
+        for entry in below:
+            nouns[entry].append(above)
     return dict(nouns)
 
 
-def _filled(phrases: list[str], lays: list[str], **others: str) -> list[str]:
-    return [p.format(lay=lay, **others) for p in phrases for lay in (lays if "{lay}" in p else lays[:1])]
+def _filled(phrases: list[str], lays: list[str], **values: str) -> list[str]:
+    return [p.format(lay=lay, **values) for p in phrases for lay in (lays if "{lay}" in p else lays[:1])]
 
 
 def _joined(root: str, suffix: str) -> str:

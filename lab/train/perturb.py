@@ -30,21 +30,21 @@ def _small(line: int) -> frozenset[str]:
 @cache
 def _opposites() -> dict[str, tuple[str, ...]]:
     by_word: dict[str, tuple[str, ...]] = {}
-    for one, other in opposites("contrast"):
-        by_word[one] = (*by_word.get(one, ()), other)
-        by_word[other] = (*by_word.get(other, ()), one)
+    for first, second in opposites("contrast"):
+        by_word[first] = (*by_word.get(first, ()), second)
+        by_word[second] = (*by_word.get(second, ()), first)
     return by_word
 
 
 @cache
 def _kinds() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
     """Words of a kind, and the other words of it."""
-    others: dict[str, tuple[str, ...]] = {}
+    replacements: dict[str, tuple[str, ...]] = {}
     for line in contrasts():
         folded = [word.lower() for word in line]
         for word in folded:
-            others[word] = tuple(w for w in (*others.get(word, ()), *folded) if w != word)
-    return _any_of(others), others
+            replacements[word] = tuple(w for w in (*replacements.get(word, ()), *folded) if w != word)
+    return _any_of(replacements), replacements
 
 
 @cache
@@ -55,11 +55,11 @@ def _shortened() -> re.Pattern[str]:
 @cache
 def _swaps() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
     """Words that can be replaced, and their replacements."""
-    others: dict[str, tuple[str, ...]] = {}
+    replacements: dict[str, tuple[str, ...]] = {}
     for group in read_groups("swaps"):
         folded = [word.lower() for word in group]
-        others[folded[0]] = tuple(dict.fromkeys((*others.get(folded[0], ()), *(w for w in folded[1:]))))
-    return _any_of(others), others
+        replacements[folded[0]] = tuple(dict.fromkeys((*replacements.get(folded[0], ()), *(w for w in folded[1:]))))
+    return _any_of(replacements), replacements
 
 
 def _any_of(words: Iterable[str]) -> re.Pattern[str]:
@@ -87,14 +87,14 @@ def vary(rng: Random, text: str) -> str:
 
 def swap(rng: Random, text: str) -> str | None:
     """The text with one or two words replaced by words of the same meaning, or None where none is known."""
-    pattern, others = _swaps()
+    pattern, replacements = _swaps()
     lower = text.lower()
     for _ in range(1 if rng.random() < 0.6 else 2):
         spots = list(pattern.finditer(lower))
         if not spots:
             break
         spot = rng.choice(spots)
-        lower = lower[: spot.start()] + rng.choice(others[spot.group()]) + lower[spot.end() :]
+        lower = lower[: spot.start()] + rng.choice(replacements[spot.group()]) + lower[spot.end() :]
     return lower if lower != text.lower() else None
 
 
@@ -102,15 +102,15 @@ def respell(rng: Random, text: str) -> str | None:
     """British for American spelling or the reverse."""
     lower = text.lower()
     american = lower
-    for one, other in spellings():
-        american = american.replace(one, other)
+    for first, second in spellings():
+        american = american.replace(first, second)
     if american != lower:
         return american
     candidates = [(b, a) for b, a in spellings() if a in lower and len(a) > 4 and a not in IN_OTHER_WORDS]
     if not candidates:
         return None
-    one, other = rng.choice(candidates)
-    return lower.replace(other, one)
+    first, second = rng.choice(candidates)
+    return lower.replace(second, first)
 
 
 def hyphenate(rng: Random, text: str) -> str | None:
@@ -169,22 +169,22 @@ def pluralise(rng: Random, text: str) -> str | None:
     if len(last) < 4 or not last.isalpha() or not last.islower():
         return None
     if last.endswith("oma"):
-        other = last + ("s" if rng.random() < 0.6 else "ta")
+        second = last + ("s" if rng.random() < 0.6 else "ta")
     elif last.endswith(
         ("ia", "sis", "itis", "ness", "ism", "ous", "ic", "al", "us", "ss", "xis", "ive", "ing", "ed", "ary", "ar")
     ):
         return None
     elif last.endswith("ies"):
-        other = last[:-3] + "y"
+        second = last[:-3] + "y"
     elif last.endswith("s"):
-        other = last[:-1]
+        second = last[:-1]
     elif last.endswith("y") and last[-2] not in "aeiou":
-        other = last[:-1] + "ies"
+        second = last[:-1] + "ies"
     elif last.endswith(("x", "ch", "sh")):
-        other = last + "es"
+        second = last + "es"
     else:
-        other = last + "s"
-    return " ".join((*words[:-1], other))
+        second = last + "s"
+    return " ".join((*words[:-1], second))
 
 
 def punctuate(rng: Random, text: str) -> str | None:
@@ -239,11 +239,11 @@ def opposite(rng: Random, text: str) -> str | None:
     lower = text.lower()
     for match in _WORD.finditer(lower):
         word = match.group()
-        for other in _opposites().get(word, ()):
-            spots.append((match.start(), match.end(), other))
+        for second in _opposites().get(word, ()):
+            spots.append((match.start(), match.end(), second))
         if len(word) >= 8:
-            for one, two in opposites("prefix"):
-                for prefix, swapped in ((one, two), (two, one)):
+            for first, second_prefix in opposites("prefix"):
+                for prefix, swapped in ((first, second_prefix), (second_prefix, first)):
                     if word.startswith(prefix) and len(word) - len(prefix) >= 4:
                         spots.append((match.start(), match.start() + len(prefix), swapped))
     if not spots:
@@ -255,12 +255,12 @@ def opposite(rng: Random, text: str) -> str | None:
 def contrast(rng: Random, text: str) -> str | None:
     """The text with one word turned into another of its kind (kidney into liver), or None where there is none."""
     lower = text.lower()
-    pattern, others = _kinds()
+    pattern, replacements = _kinds()
     spots = [(m.start(), m.end(), m.group()) for m in pattern.finditer(lower)]
     if not spots:
         return None
     start, end, word = rng.choice(spots)
-    return lower[:start] + rng.choice(others[word]) + lower[end:]
+    return lower[:start] + rng.choice(replacements[word]) + lower[end:]
 
 
 def renumber(rng: Random, text: str) -> str | None:
@@ -272,11 +272,11 @@ def renumber(rng: Random, text: str) -> str | None:
     old = match.group()
     if old.isdigit():
         value = int(old)
-        others = (value + 1, value - 1, value + 2, value * 2, value * 10, value + 10)
-        new = str(rng.choice([v for v in others if v > 0 and v != value]))
+        replacements = (value + 1, value - 1, value + 2, value * 2, value * 10, value + 10)
+        new = str(rng.choice([v for v in replacements if v > 0 and v != value]))
     elif old in _ROMAN:
-        place = _ROMAN.index(old)
-        new = rng.choice([r for k, r in enumerate(_ROMAN) if 0 < abs(k - place) < 4])
+        position = _ROMAN.index(old)
+        new = rng.choice([r for k, r in enumerate(_ROMAN) if 0 < abs(k - position) < 4])
     else:
         new = rng.choice([c for c in "ABCDEF" if c != old])
     return text[: match.start()] + new + text[match.end() :]

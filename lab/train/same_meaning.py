@@ -19,9 +19,9 @@ class Meanings:
         self._unclear: dict[int, tuple[int, ...]] = {}
         for graph in graphs:
             first = len(texts)
-            for k, others in enumerate(graph.unclear):
-                if others:
-                    self._unclear[first + k] = tuple(first + other for other in others)
+            for k, neighbors in enumerate(graph.unclear):
+                if neighbors:
+                    self._unclear[first + k] = tuple(first + j for j in neighbors)
             for k in range(len(graph)):
                 folded = [t.casefold() for t in graph.forms[k]]
                 for text in folded:
@@ -29,10 +29,10 @@ class Meanings:
                 texts.append(folded)
             for pairs in graph.one_way:
                 for premise, hypothesis in pairs:
-                    one, other = premise.casefold(), hypothesis.casefold()
-                    one_way.setdefault(one, set()).add(other)
-                    one_way.setdefault(other, set()).add(one)
-        self._one_way = {text: frozenset(others) for text, others in one_way.items()}
+                    text_a, text_b = premise.casefold(), hypothesis.casefold()
+                    one_way.setdefault(text_a, set()).add(text_b)
+                    one_way.setdefault(text_b, set()).add(text_a)
+        self._one_way = {text: frozenset(related) for text, related in one_way.items()}
         self._concepts = {text: tuple(concepts) for text, concepts in meanings.items()}
         self._texts = texts
         self._words = tokens(" ".join(self._concepts))
@@ -41,33 +41,33 @@ class Meanings:
         """Whether some concept has this text."""
         return text.casefold() in self._concepts
 
-    def same(self, one: str, other: str) -> bool:
+    def same(self, text_a: str, text_b: str) -> bool:
         """Whether two texts may mean the same.
 
         Some concept has both, two concepts that share a text have one each, or one is known to entail the other. In
         the last case the reverse is not known, so that both may mean the same. Texts that are too ambiguous to be drawn
         count as shared, too. The senses of an acronym do not count as the same as each other.
         """
-        a, b = one.casefold(), other.casefold()
+        a, b = text_a.casefold(), text_b.casefold()
         if a == b or self._may_be(a, b) or self._may_be(b, a):
             return True
-        others = self._concepts.get(b)
-        if others is None:
+        concepts_of_b = self._concepts.get(b)
+        if concepts_of_b is None:
             return False
-        own = self._concepts.get(a, ())
-        near = {c for concept in own for text in self._texts[concept] for c in self._concepts[text]}
-        near.update(c for concept in own for c in self._unclear.get(concept, ()))
-        return not near.isdisjoint(others)
+        concepts = self._concepts.get(a, ())
+        near = {c for concept in concepts for text in self._texts[concept] for c in self._concepts[text]}
+        near.update(c for concept in concepts for c in self._unclear.get(concept, ()))
+        return not near.isdisjoint(concepts_of_b)
 
-    def _may_be(self, text: str, other: str) -> bool:
+    def _may_be(self, text: str, text_b: str) -> bool:
         """Whether one of both texts entails the other, or a text of a concept that has the other."""
         near = self._one_way.get(text)
         if not near:
             return False
-        if other in near:
+        if text_b in near:
             return True
-        mine = set(self._concepts.get(other, ()))
-        return bool(mine) and any(not mine.isdisjoint(self._concepts.get(t, ())) for t in near)
+        concepts_of_b = set(self._concepts.get(text_b, ()))
+        return bool(concepts_of_b) and any(not concepts_of_b.isdisjoint(self._concepts.get(t, ())) for t in near)
 
     def has_another_word(self, text: str, than: str) -> bool:
         """Whether the text has a word that the other one lacks and that occurs in a text of some concept."""
@@ -80,7 +80,7 @@ class Meanings:
 
     def another_name(self, rng: Random, text: str) -> str | None:
         """Another text of some concept that has this one; None where there is none."""
-        mine = text.casefold()
-        concepts = self._concepts.get(mine)
-        others = [t for t in self._texts[rng.choice(concepts)] if t != mine] if concepts else []
-        return rng.choice(others) if others else None
+        folded = text.casefold()
+        concepts = self._concepts.get(folded)
+        names = [t for t in self._texts[rng.choice(concepts)] if t != folded] if concepts else []
+        return rng.choice(names) if names else None

@@ -47,13 +47,13 @@ def concepts_of(terminology: Terminology, part: Part | None) -> frozenset[int]:
 
 def without_set_aside(terminology: Terminology) -> Terminology:
     """The terminology without the concepts that are set aside: the visible part uses none of their names."""
-    kept = sorted(concepts_of(terminology, "visible"))
-    place = {old: new for new, old in enumerate(kept)}
+    visible = sorted(concepts_of(terminology, "visible"))
+    new_position = {old: new for new, old in enumerate(visible)}
     return Terminology(
         name=terminology.name,
-        ids=tuple(terminology.ids[k] for k in kept),
-        names=tuple(terminology.names[k] for k in kept),
-        parents=tuple(tuple(place[p] for p in terminology.parents[k] if p in place) for k in kept),
-        synonyms=tuple((place[k], text, scope) for k, text, scope in terminology.synonyms if k in place),
+        ids=tuple(terminology.ids[k] for k in visible),
+        names=tuple(terminology.names[k] for k in visible),
+        parents=tuple(tuple(new_position[p] for p in terminology.parents[k] if p in new_position) for k in visible),
+        synonyms=tuple((new_position[k], text, scope) for k, text, scope in terminology.synonyms if k in new_position),
         notes=terminology.notes,
     )

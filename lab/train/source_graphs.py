@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-
-import numpy as np
+from random import Random
 
 from lab.terminologies import named_paths
 from lab.terminologies.folder import find
@@ -15,8 +14,6 @@ from lab.train.wordnet import CLINICAL_FILES, WordNet
 from softirr.meaning.terminology import Terminology, read_table
 from softirr.text import normalize
 
-Embed = Callable[[Sequence[str]], np.ndarray]
-
 _EQUIVALENT = frozenset({"EXACT", "ENTRY"})
 
 _NARROWER = frozenset({"NARROW", "INCLUSION", "INCLUDES"})
@@ -25,7 +22,7 @@ _BROADER = frozenset({"BROAD"})
 
 _RELATED = frozenset({"RELATED"})
 
-_NEIGHBOURS = 8
+_NEIGHBORS = 8
 
 _LONG_DEFINITION = 40
 """Words of a definition at most."""
@@ -53,44 +50,48 @@ def terminology_graph(
         for key in t.ids:
             position.setdefault(key, len(position))
     n = len(position)
-    forms, narrower, broader, related = ([dict[str, str]() for _ in range(n)] for _ in range(4))
-    tables: dict[str, list[dict[str, str]]] = {}
-    for scopes, table in ((_EQUIVALENT, forms), (_NARROWER, narrower), (_BROADER, broader), (_RELATED, related)):
-        tables.update(dict.fromkeys(scopes, table))
+    forms, narrower, broader, related = tables = [[dict[str, str]() for _ in range(n)] for _ in range(4)]
+    table_of = {
+        scope: table
+        for scopes, table in zip((_EQUIVALENT, _NARROWER, _BROADER, _RELATED), tables, strict=True)
+        for scope in scopes
+    }
     parents: list[dict[int, None]] = [{} for _ in range(n)]
     origin = [-1] * n
     for number, t in enumerate(terminologies):
-        where = [position[key] for key in t.ids]
-        for k in where:
+        concepts = [position[key] for key in t.ids]
+        for k, names in zip(concepts, t.names, strict=True):
             origin[k] = number if origin[k] < 0 else origin[k]
-        for k, names in enumerate(t.names):
-            _add(forms[where[k]], names[0], keep)
-            for parent in t.parents[k]:
-                parents[where[k]][where[parent]] = None
+            _add(forms[k], names[0], keep)
+        for child, above in enumerate(t.parents):
+            parents[concepts[child]].update((concepts[parent], None) for parent in above)
         for k, text, scope in t.synonyms:
-            if scope in tables:
-                _add(tables[scope][where[k]], text, keep)
-    one_way: list[dict[tuple[str, str], None]] = [{} for _ in range(n)]
-    for k, by_fold in enumerate(forms):
-        short = [text for text in by_fold.values() if is_acronym(text)]
-        full = [text for text in by_fold.values() if not is_acronym(text)]
-        if full:
-            for text in short:
-                del by_fold[text.casefold()]
-            one_way[k].update(((name, text), None) for text in short for name in full[:3])
-            one_way[k].update(((text, full[0]), None) for text in related[k].values() if not is_acronym(text))
-    given = definitions or {}
+            if scope in table_of:
+                _add(table_of[scope][concepts[k]], text, keep)
+    one_way = [_take_acronyms(forms[k], related[k]) for k in range(n)]
     return Graph.build(
         ", ".join(t.name for t in terminologies),
         [tuple(f.values()) for f in forms],
         parents=[tuple(p) for p in parents],
         narrower=[tuple(x.values()) for x in narrower],
         broader=[tuple(x.values()) for x in broader],
-        one_way=[tuple(pairs) for pairs in one_way],
-        definitions=[given.get(key, "") for key in position],
+        one_way=one_way,
+        definitions=[(definitions or {}).get(key, "") for key in position],
         origin=origin,
         share=3.0,  # what the training is for; word lists and the dictionary are always added
     )
+
+
+def _take_acronyms(names: dict[str, str], related: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Remove the acronyms of a concept with other names; return the pairs whose first text entails the second."""
+    full = [text for text in names.values() if not is_acronym(text)]
+    if not full:
+        return ()
+    short = [text for text in names.values() if is_acronym(text)]
+    for text in short:
+        del names[text.casefold()]
+    pairs = [(name, text) for text in short for name in full[:3]]
+    return (*pairs, *((text, full[0]) for text in related.values() if not is_acronym(text)))
 
 
 def definitions(sources: Sequence[str]) -> dict[str, str]:
@@ -134,32 +135,30 @@ def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: Tru
     )
 
 
-def with_neighbors(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]:
-    """The graphs with contrasts for each clinical concept.
+def with_neighbors(graphs: Sequence[Graph], limit: int | None = None) -> list[Graph]:
+    """The graphs with contrasts for each clinical concept: those with the most similar first names.
 
-    The closest others by spelling, and by meaning where there are vectors.
+    Parameters
+    ----------
+    limit
+        Number of concepts of a terminology that are compared; a larger terminology is sampled.
     """
-    return [graph if any(graph.contrasts) else _neighbored(graph, embed) for graph in graphs]
+    return [graph if any(graph.contrasts) else _neighbored(graph, limit) for graph in graphs]
 
 
-def _neighbored(graph: Graph, embed: Embed | None) -> Graph:
+def _neighbored(graph: Graph, limit: int | None) -> Graph:
     """Neighbors of the same terminology only: two terminologies may hold one concept under different ids and names."""
-    parts: defaultdict[int, list[int]] = defaultdict(list)
+    concepts_by_origin: defaultdict[int, list[int]] = defaultdict(list)
     for k in range(len(graph)):
         if graph.forms[k] and graph.clinical[k]:
-            parts[graph.origin[k] if graph.origin else 0].append(k)
+            concepts_by_origin[graph.origin[k] if graph.origin else 0].append(k)
     neighbors: list[dict[int, None]] = [{} for _ in range(len(graph))]
-    for usable in parts.values():
-        if len(usable) >= 3:
-            _find_neighbors([graph.forms[k][0] for k in usable], usable, neighbors, embed)
+    for concepts in concepts_by_origin.values():
+        members = concepts if limit is None or len(concepts) <= limit else sorted(Random(0).sample(concepts, limit))
+        for row, columns in nearest([graph.forms[k][0] for k in members], _NEIGHBORS if len(members) > 2 else 0):
+            k = members[row]
+            neighbors[k].update((members[column], None) for column in columns if members[column] != k)
     return graph.with_contrasts(neighbors)
-
-
-def _find_neighbors(first: list[str], usable: list[int], neighbors: list[dict[int, None]], embed: Embed | None) -> None:
-    """Add to each usable concept's neighbors the concepts with the closest first texts by spelling and meaning."""
-    for row, places in nearest(first, _NEIGHBOURS, None if embed is None else embed(first)):
-        k = usable[row]
-        neighbors[k].update((usable[place], None) for place in places if usable[place] != k)
 
 
 def _add(table: dict[str, str], text: str, keep: Callable[[str], bool]) -> None:

@@ -1,15 +1,15 @@
-"""The sources of training pairs: terminologies, WordNet, this project's words, labeled pairs.
+"""The sources of training pairs: terminologies, WordNet, the word lists of this project, labeled pairs.
 
-Texts of a benchmark are left out first, and part of the concepts is kept for development.
+Texts of benchmarks are left out first. Some concepts are held out for the development set.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,220 +18,215 @@ from lab.train.coded import aside_texts, coded_graph, parents_by_id
 from lab.train.graph import Graph
 from lab.train.labeled import LabeledPairs, read_pairs
 from lab.train.morphology import composed
+from lab.train.recipe import EnglishFiles
 from lab.train.same_meaning import Meanings
-from lab.train.source_graphs import Embed, definitions, terminology_graph, with_neighbors, wordnet_graph
+from lab.train.source_graphs import definitions, terminology_graph, with_neighbors, wordnet_graph
 from lab.train.wordings import abbreviation_graph, nouns_for, read_word_forms
-from lab.train.wordnet import WordNet, read_wordnet
+from lab.train.wordnet import read_wordnet
 from lab.train.words import LISTS, read_confused, read_list
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
 from softirr.meaning.terminology.text_files import lines
 from softirr.text import normalize
 
+__all__ = ["ENGLISH", "Sources", "files_of", "fingerprint", "folded_pair", "gather", "held_out"]
+
 Say = Callable[[str], None]
+ENGLISH = "en"
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What pairs are drawn from.
+    """The data that pairs of one language are drawn from.
 
     Attributes
     ----------
     graphs
-        Concepts, one graph per source. The given terminologies are the first graph.
+        Concepts, one graph for each source. The terminologies are the first graph.
     pairs
-        Labeled pairs, one entry per file.
-    judged
-        Pairs that people judged for this very purpose (reviewers, users).
+        Labeled pairs, one entry for each file.
     antonyms
         Words of opposite meaning.
     confused
         Texts that look alike, are opposites or are often confused, and mean different things.
     kept_apart
-        Pairs of texts that must not be drawn, as :func:`folded_pair` gives them.
+        Pairs of texts that must not be drawn, as :func:`folded_pair` returns them.
     banned
-        Fingerprints of benchmark texts, which composed texts must not match either.
+        Fingerprints of benchmark texts. Composed texts must not equal one of them.
     nouns
         Adjectives with the noun that they pertain to.
     dropped
-        How many different texts were left out because they occur in a benchmark.
+        Number of different texts that were left out because a benchmark has them.
     notes
-        Sentences about what was read and what was left out.
+        Sentences about the texts that were read and left out.
+    language
+        Language code; ``translations`` for names of one concept in several languages.
+    weight
+        How often pairs are drawn from these sources, compared with other languages.
     """
 
     graphs: tuple[Graph, ...]
     pairs: tuple[LabeledPairs, ...] = ()
-    judged: tuple[LabeledPairs, ...] = ()
     antonyms: tuple[tuple[str, str], ...] = ()
     confused: tuple[tuple[str, str], ...] = ()
     kept_apart: frozenset[tuple[str, str]] = frozenset()
     banned: frozenset[int] = frozenset()
     nouns: tuple[tuple[str, str], ...] = ()
     dropped: int = 0
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    language: str = ENGLISH
+    weight: float = 1.0
 
     @cached_property
     def meanings(self) -> Meanings:
-        """What the texts of all graphs mean; computed once, which takes some seconds for a large terminology."""
+        """Meanings of the texts of all graphs. Computing them takes some seconds for a large terminology."""
         return Meanings(self.graphs)
 
 
-def gather(
-    terminologies: Sequence[str],
-    *,
-    wordnet: str | os.PathLike[str] | None = None,
-    pairs: Sequence[str] = (),
-    judged: Sequence[str] = (),
-    leave_out: Sequence[str] = (),
-    keep_apart: Sequence[str] = (),
-    abbreviations: Sequence[str] = (),
-    word_forms: Sequence[str] = (),
-    wording: Sequence[str] = (),
-    hierarchy: Sequence[str] = (),
-    own_words: float = 0.6,
-    held_out: float = 0.06,
-    embed: Embed | None = None,
-    say: Say = lambda sentence: None,
-) -> Sources:
-    """Read all sources.
-
-    Parameters
-    ----------
-    terminologies
-        What :func:`softirr.meaning.terminology.load` takes. Concepts with the same id in two of them are one concept. Of a
-        folder ``definitions.tsv`` (id, definition) is read, too.
-    wordnet
-        Folder for :func:`lab.train.wordnet.read_wordnet`.
-    pairs, judged
-        Files for :func:`lab.train.labeled.read_pairs`.
-    leave_out
-        Terminologies, lists of texts (``.txt``, a line each, or tables with a column ``mention``) and files of labeled
-        pairs that serve as benchmarks: no text of theirs is kept (a text is compared case-folded), and no labeled pair
-        that is one of theirs.
-    keep_apart
-        Files of pairs that are never drawn, for whatever reason.
-    abbreviations
-        Tables for :func:`lab.train.wordings.abbreviation_graph`.
-    word_forms
-        Tables for :func:`lab.train.wordings.read_word_forms`.
-    wording
-        Tables for :func:`lab.train.coded.coded_graph`. No source keeps a text of a concept that they set
-        aside.
-    hierarchy
-        Terminologies whose ids and parents alone are read, for the concepts of ``wording``.
-    own_words
-        How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them
-        out.
-    held_out
-        Share of the concepts kept for development.
-    embed
-        Vectors of texts, unit length, shape (n, d): gives neighbors that mean something similar. Without it only
-        spelling gives neighbors.
+def files_of(root: Path, patterns: Iterable[str]) -> list[str]:
+    """Paths that match the patterns, each relative to a folder.
 
     Raises
     ------
     InputError
-        If a source can't be used, or nothing is left.
+        If nothing matches a pattern.
     """
-    banned, banned_pairs = _benchmarks(leave_out, say)
-    banned |= aside_texts(wording)
-    dropped: set[str] = set()
-    notes: list[str] = []
+    paths: list[str] = []
+    for pattern in patterns:
+        matches = sorted(glob.glob(str(root / pattern)))
+        if not matches:
+            raise InputError(f"{root / pattern} does not exist.")
+        paths += matches
+    return paths
 
-    def keep(text: str) -> bool:
-        if text.casefold() in banned:
-            dropped.add(text.casefold())
-            return False
-        return True
 
-    graphs: list[Graph] = []
+def gather(files: EnglishFiles, root: Path = Path(), say: Say = lambda sentence: None) -> Sources:
+    """Read all English sources.
 
-    def add(graph: Graph, share: float = held_out, among: Iterable[int] | None = None) -> None:
-        graphs.append(replace(graph, held_out=_chosen(graph, share, range(len(graph)) if among is None else among)))
+    Parameters
+    ----------
+    root
+        Folder that the paths of `files` are relative to.
+    say
+        Is called with each note.
 
-    read = [load(source) for source in terminologies]
-    if read:
-        add(terminology_graph(read, keep, definitions(terminologies)))
-        notes.extend(f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in read)
-    if abbreviations:
-        add(abbreviation_graph(abbreviations, keep, share=3.0))
-        notes.append(f"Abbreviations: {len(graphs[-1]):,} long forms.")
-    parents = parents_by_id(load(source) for source in hierarchy)
-    for file in wording:
-        add(coded_graph(file, keep, parents=parents))
-        notes.append(f"{graphs[-1].name}: {len(graphs[-1]):,} concepts as people word them.")
-    words: WordNet | None = None
-    confused: tuple[tuple[str, str], ...] = ()
-    if wordnet is not None:
-        words = read_wordnet(wordnet)
-        graph = wordnet_graph(words, keep)
-        add(graph, held_out / 2, [k for k in range(len(graph)) if graph.clinical[k]])
-        notes.append(f"{Path(wordnet).name}: {len(words.ids):,} synsets.")
-    if own_words:
-        for name in LISTS:
-            listed = read_list(name)
-            forms = [[t for t in dict.fromkeys(group) if keep(t)] for group in listed.groups]
-            above = [() if place is None else (place,) for place in listed.above]
-            graphs.append(Graph.build(name, forms, parents=above, share=own_words))
-        put_together = composed()
-        forms_kept = tuple(tuple(t for t in f if keep(t)) for f in put_together.forms)
-        add(replace(put_together, forms=forms_kept), held_out / 2)
-        notes.append(f"Own words: {sum(len(g) for g in graphs[-len(LISTS) - 1 :]):,} concepts.")
-        confused = tuple(pair for pair in read_confused() if all(map(keep, pair)))
-        notes.append(f"Own words: {len(confused):,} pairs of texts that are often confused.")
-    if not any(len(forms) for graph in graphs for forms in graph.forms):
-        raise InputError("There is nothing to train on: name a terminology, WordNet or labeled pairs.")
-    pertaining = {k: v for file in word_forms for k, v in read_word_forms(file).items()}
-    nouns = nouns_for(pertaining, (text for graph in graphs for forms in graph.forms for text in forms))
-    if word_forms:
-        notes.append(f"Word forms: {len(nouns):,} adjectives with their noun.")
-    graphs = _spread(graphs)
-    say("Looking for neighbors in spelling and meaning.")
-    graphs = with_neighbors(graphs, embed)
-
-    def labeled(files: Sequence[str], share: str) -> tuple[LabeledPairs, ...]:
-        tables = []
-        for file in files:
-            data = read_pairs(file)
-            left = _without(data, banned_pairs)
-            notes.append(
-                f"{data.name}: {len(left.pairs):,} {share} pairs, {len(data.pairs) - len(left.pairs):,} left out as "
-                "benchmark pairs."
-            )
-            tables.append(left)
-        return tuple(tables)
-
-    result = Sources(
-        graphs=tuple(graphs),
-        pairs=labeled(pairs, "labeled"),
-        judged=labeled(judged, "judged"),
-        antonyms=() if words is None else words.antonyms,
-        confused=confused,
-        kept_apart=frozenset(pair for file in keep_apart for pair in _folded_pairs(file)),
-        banned=frozenset(map(fingerprint, banned)),
-        nouns=nouns,
-        dropped=len(dropped),
-        notes=(
-            *notes,
-            f"{len(dropped):,} texts left out because they occur in a benchmark vocabulary ({len(banned):,} texts).",
-        ),
-    )
-    for note in result.notes:
+    Raises
+    ------
+    InputError
+        If a source cannot be used, or there is nothing to train on.
+    """
+    gathering = _Gathering(files, root)
+    gathering.read_graphs()
+    if not any(len(forms) for graph in gathering.graphs for forms in graph.forms):
+        raise InputError("There is nothing to train on: name a terminology, WordNet or the word lists.")
+    sources = gathering.sources()
+    for note in sources.notes:
         say(note)
-    return result
+    return sources
 
 
-def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...]:
-    """Which concepts are kept for development.
+class _Gathering:
+    """Reads the sources of one recipe, without the texts of benchmarks."""
 
-    By a hash of the first text, so that the choice does not depend on other sources.
+    def __init__(self, files: EnglishFiles, root: Path) -> None:
+        self._files, self._root = files, root
+        texts, self._banned_pairs = _benchmarks(files_of(root, files.leave_out))
+        self._banned = texts | aside_texts(files_of(root, files.wording))
+        self._dropped: set[str] = set()
+        self.graphs: list[Graph] = []
+        self._notes = [f"Benchmarks: {len(texts):,} texts and {len(self._banned_pairs):,} pairs."]
+        self._antonyms: tuple[tuple[str, str], ...] = ()
+        self._confused: tuple[tuple[str, str], ...] = ()
+
+    def _keep(self, text: str) -> bool:
+        """Whether a text may be used: it is no text of a benchmark."""
+        is_banned = text.casefold() in self._banned
+        if is_banned:
+            self._dropped.add(text.casefold())
+        return not is_banned
+
+    def _add(self, graph: Graph, share: float, among: Iterable[int] | None = None) -> None:
+        self.graphs.append(held_out(graph, share, among))
+
+    def read_graphs(self) -> None:
+        """Read every source of concepts."""
+        files, share = self._files, self._files.development
+        sources = files_of(self._root, files.terminology)
+        if terminologies := [load(source) for source in sources]:
+            self._add(terminology_graph(terminologies, self._keep, definitions(sources)), share)
+            self._notes += [f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in terminologies]
+        if files.abbreviations:
+            tables = files_of(self._root, files.abbreviations)
+            self._add(abbreviation_graph(tables, self._keep, share=3.0), share)
+            self._notes.append(f"Abbreviations: {len(self.graphs[-1]):,} long forms.")
+        parents = parents_by_id(load(source) for source in files_of(self._root, files.hierarchy))
+        for file in files_of(self._root, files.wording):
+            self._add(coded_graph(file, self._keep, parents=parents), share)
+            self._notes.append(f"{self.graphs[-1].name}: {len(self.graphs[-1]):,} concepts as people word them.")
+        if files.wordnet:
+            self._add_wordnet()
+        if files.word_lists:
+            self._add_word_lists()
+
+    def _add_wordnet(self) -> None:
+        words = read_wordnet(self._root / self._files.wordnet)
+        self._antonyms = words.antonyms
+        graph = wordnet_graph(words, self._keep)
+        self._add(graph, self._files.development / 2, [k for k in range(len(graph)) if graph.clinical[k]])
+        self._notes.append(f"WordNet: {len(words.ids):,} synsets.")
+
+    def _add_word_lists(self) -> None:
+        for name in LISTS:
+            word_list = read_list(name)
+            forms = [[text for text in dict.fromkeys(group) if self._keep(text)] for group in word_list.groups]
+            parents = [() if heading is None else (heading,) for heading in word_list.above]
+            self.graphs.append(Graph.build(name, forms, parents=parents, share=self._files.word_lists))
+        terms = composed()
+        kept_forms = tuple(tuple(text for text in forms if self._keep(text)) for forms in terms.forms)
+        self._add(replace(terms, forms=kept_forms), self._files.development / 2)
+        self._notes.append(f"Word lists: {sum(len(g) for g in self.graphs[-len(LISTS) - 1 :]):,} concepts.")
+        self._confused = tuple(pair for pair in read_confused() if all(map(self._keep, pair)))
+
+    def sources(self) -> Sources:
+        """The sources with the contrasts of all concepts, the labeled pairs, and the notes."""
+        files, root = self._files, self._root
+        pairs = tuple(self._labeled(file) for file in files_of(root, files.labeled))
+        pertaining = {k: v for file in files_of(root, files.word_forms) for k, v in read_word_forms(file).items()}
+        nouns = nouns_for(pertaining, (text for graph in self.graphs for forms in graph.forms for text in forms))
+        graphs = tuple(with_neighbors(_spread(self.graphs)))
+        n_dropped = len(self._dropped)
+        return Sources(
+            graphs=graphs,
+            pairs=pairs,
+            antonyms=self._antonyms,
+            confused=self._confused,
+            kept_apart=frozenset(pair for file in files_of(root, files.keep_apart) for pair in _folded_pairs(file)),
+            banned=frozenset(map(fingerprint, self._banned)),
+            nouns=nouns,
+            dropped=n_dropped,
+            notes=(*self._notes, f"{n_dropped:,} texts are left out because a benchmark has them."),
+            weight=files.share,
+        )
+
+    def _labeled(self, file: str) -> LabeledPairs:
+        data = read_pairs(file)
+        unseen = _without(data, self._banned_pairs)
+        n_removed = len(data.pairs) - len(unseen.pairs)
+        self._notes.append(f"{data.name}: {len(unseen.pairs):,} labeled pairs; {n_removed:,} benchmark pairs left out.")
+        return unseen
+
+
+def held_out(graph: Graph, share: float, among: Iterable[int] | None = None) -> Graph:
+    """The graph with a share of the concepts held out for development.
+
+    A hash of the first text decides, so that the choice does not depend on other sources.
     """
-    chosen = [False] * len(graph)
-    for k in among:
+    is_held_out = [False] * len(graph)
+    for k in range(len(graph)) if among is None else among:
         if graph.forms[k]:
             digest = hashlib.sha256(graph.forms[k][0].casefold().encode()).digest()
-            chosen[k] = int.from_bytes(digest[:4], "big") < share * 2**32
-    return tuple(chosen)
+            is_held_out[k] = int.from_bytes(digest[:4], "big") < share * 2**32
+    return replace(graph, held_out=tuple(is_held_out))
 
 
 def _spread(graphs: Sequence[Graph]) -> list[Graph]:
@@ -258,7 +253,7 @@ def _spread(graphs: Sequence[Graph]) -> list[Graph]:
     return spread
 
 
-def _benchmarks(sources: Sequence[str], say: Say) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+def _benchmarks(sources: Sequence[str]) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
     """Case-folded texts of terminologies, and case-folded pairs of labeled files."""
     texts: set[str] = set()
     pairs: set[tuple[str, str]] = set()
@@ -270,8 +265,6 @@ def _benchmarks(sources: Sequence[str], say: Say) -> tuple[frozenset[str], froze
             pairs.update(_folded_pairs(source))
         else:
             texts.update(text.casefold() for text in load(source).texts())
-    if sources:
-        say(f"Benchmarks: {len(texts):,} texts and {len(pairs):,} pairs are kept out of training.")
     return frozenset(texts), frozenset(pairs)
 
 
@@ -293,9 +286,9 @@ def _folded_pairs(file: str) -> Iterable[tuple[str, str]]:
         yield folded_pair(premise, hypothesis)
 
 
-def folded_pair(one: str, other: str) -> tuple[str, str]:
+def folded_pair(text_a: str, text_b: str) -> tuple[str, str]:
     """Letters and digits of both texts, case-folded, the smaller first: data sets differ in spaces and punctuation."""
-    a, b = ("".join(c for c in text.casefold() if c.isalnum()) for text in (one, other))
+    a, b = ("".join(c for c in text.casefold() if c.isalnum()) for text in (text_a, text_b))
     return (a, b) if a <= b else (b, a)
 
 
@@ -305,10 +298,10 @@ def fingerprint(text: str) -> int:
 
 
 def _without(data: LabeledPairs, banned: Collection[tuple[str, str]]) -> LabeledPairs:
-    kept = [i for i, (a, b, _) in enumerate(data.pairs) if folded_pair(a, b) not in banned]
-    place = {old: new for new, old in enumerate(kept)}
+    remaining = [i for i, (a, b, _) in enumerate(data.pairs) if folded_pair(a, b) not in banned]
+    new_position = {old: new for new, old in enumerate(remaining)}
     return replace(
         data,
-        pairs=tuple(data.pairs[i] for i in kept),
-        contradictions=frozenset(place[i] for i in data.contradictions if i in place),
+        pairs=tuple(data.pairs[i] for i in remaining),
+        contradictions=frozenset(new_position[i] for i in data.contradictions if i in new_position),
     )

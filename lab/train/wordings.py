@@ -54,8 +54,8 @@ def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[
             short, long = normalize(row["short_form"]), normalize(row["long_form"])
             if short and long and short.casefold() != long.casefold() and keep(long) and keep(short):
                 frequency = row.get("frequency") or ""
-                known = shares[short].get(long.casefold(), 0.0)
-                shares[short][long.casefold()] = max(known, float(frequency) if _is_share(frequency) else 0.0)
+                known_share = shares[short].get(long.casefold(), 0.0)
+                shares[short][long.casefold()] = max(known_share, float(frequency) if _is_share(frequency) else 0.0)
     forms: dict[str, int] = {}
     one_way: list[dict[tuple[str, str], None]] = []
     contrasts: list[dict[int, None]] = []
@@ -70,8 +70,8 @@ def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[
             one_way[k][long, short] = None
             if share_of_sense >= _MAIN_SENSE or len(senses) == 1:
                 one_way[k][short, long] = None
-            others = [o for o in senses if Indel.normalized_similarity(long, o) < _ALIKE]
-            contrasts[k].update((forms[o], None) for o in others[:8])
+            other_senses = [o for o in senses if Indel.normalized_similarity(long, o) < _ALIKE]
+            contrasts[k].update((forms[o], None) for o in other_senses[:8])
     return Graph.build(
         "abbreviations with their senses",
         [(long,) for long in forms],
@@ -103,11 +103,11 @@ def read_word_forms(file: str | os.PathLike[str]) -> dict[str, str]:
 
 def nouns_for(pertaining: dict[str, str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """The adjectives that occur in several of the texts, as their noun does, with the noun."""
-    seen = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
+    counts = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
     return tuple(
         (adjective, noun)
         for adjective, noun in sorted(pertaining.items())
-        if seen[adjective] >= _FEWEST and seen[noun] >= _FEWEST
+        if counts[adjective] >= _FEWEST and counts[noun] >= _FEWEST
     )
 
 
@@ -119,6 +119,6 @@ def with_noun(text: str, nouns: dict[str, str]) -> tuple[str, str, str] | None:
     >>> with_noun("Renal cyst", {"renal": "kidney"})
     ('renal', 'kidney', 'cyst')
     """
-    first, _, rest = text.partition(" ")
+    first, _, ending = text.partition(" ")
     noun = nouns.get(first.lower())
-    return (first.lower(), noun, rest) if noun and rest and rest[0].isalpha() else None
+    return (first.lower(), noun, ending) if noun and ending and ending[0].isalpha() else None

@@ -94,10 +94,10 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
     antonyms = set()
     if path is not None:
         for _, row in read_table(path):
-            one = normalize(row.get("lemma", "").replace("_", " "))
-            other = normalize(row.get("antonym_sense", "").partition("%")[0].replace("_", " "))
-            if one and other and one != other:
-                antonyms.add((min(one, other), max(one, other)))
+            lemma = normalize(row.get("lemma", "").replace("_", " "))
+            antonym = normalize(row.get("antonym_sense", "").partition("%")[0].replace("_", " "))
+            if lemma and antonym and lemma != antonym:
+                antonyms.add((min(lemma, antonym), max(lemma, antonym)))
     return WordNet(
         tuple(position), tuple(lemmas), tuple(definitions), tuple(lexfiles), hypernyms, tuple(sorted(antonyms))
     )

@@ -77,7 +77,7 @@ def read_list(name: str) -> WordList:
         heads = line.startswith("> ")
         if heads:
             heading = len(groups)
-        groups.append(tuple(part.strip() for part in line.removeprefix("> ").split(" | ")))
+        groups.append(tuple(wording.strip() for wording in line.removeprefix("> ").split(" | ")))
         above.append(None if heads else heading)
     return WordList(tuple(groups), tuple(above))
 
@@ -90,4 +90,11 @@ def read_groups(name: str) -> tuple[tuple[str, ...], ...]:
 @cache
 def read_confused() -> tuple[tuple[str, str], ...]:
     """Pairs of texts that look alike, are opposites or are often confused."""
-    return tuple((one, two) for name in CONFUSED for one, two in read_groups(name))
+    return tuple((first, two) for name in CONFUSED for first, two in read_groups(name))
+
+
+@cache
+def read_medical() -> list[dict[str, tuple[str, ...]]]:
+    """Everyday and technical words for one concept a row, by language."""
+    header, *rows = (line.split("|") for line in _lines("medical"))
+    return [{code: tuple(cell.split("/")) for code, cell in zip(header, row, strict=False) if cell} for row in rows]

@@ -64,15 +64,15 @@ class GoldTable:
         ------
         InputError
         """
-        used = tuple(answers)
+        coded_answers = tuple(answers)
         raters: dict[str, set[str]] = {}
-        for answer in used:
+        for answer in coded_answers:
             raters.setdefault(answer.item, set()).add(answer.rater)
         if sum(len(rater) > 1 for rater in raters.values()) < 2:
             raise InputError(
                 f"{place}: fewer than two items have answers of two raters, so there is nothing to compare."
             )
-        return cls(name, used, tuple(excluded), tuple(notes))
+        return cls(name, coded_answers, tuple(excluded), tuple(notes))
 
     @cached_property
     def table(self) -> AnnotationTable:

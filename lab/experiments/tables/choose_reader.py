@@ -39,15 +39,15 @@ def load_table(source: str, *, kind: str | None = None) -> GoldTable:
         One sentence that names the file, and the line where there is one.
     """
     label, path, extra = named_paths(source)
-    chosen = kind or _guess(path)
-    if chosen not in _READERS:
-        raise InputError(f"There is no kind of table {chosen!r}; the kinds are {', '.join(KINDS)}.")
-    if extra is not None and chosen != "derm1m":
+    table_kind = kind or _guess(path)
+    if table_kind not in _READERS:
+        raise InputError(f"There is no kind of table {table_kind!r}; the kinds are {', '.join(KINDS)}.")
+    if extra is not None and table_kind != "derm1m":
         raise InputError(f"{source}: only Derm1M takes a second file.")
     name = label or path.name.removesuffix(".gz").partition(".")[0]
     if extra is not None:
         return derm1m.read(path, name, extra)
-    return _READERS[chosen](path, name)
+    return _READERS[table_kind](path, name)
 
 
 def _guess(path: Path) -> str:

@@ -48,13 +48,13 @@ class TestCoverage:
     def test_exact(self, name, n_items):
         for of, covered in coverage.cover(POPULATIONS[name], n_items, "exact", self.PROJECTS).items():
             assert covered.projects >= 99, of
-            assert covered.held >= 0.89, of
+            assert covered.share_held >= 0.89, of
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["free text, 2 raters, low agreement", "free text, 4 raters, 25% missing"])
     def test_stratified(self, name):
         for of, covered in coverage.cover(POPULATIONS[name], 100, "stratified", self.PROJECTS).items():
-            assert covered.held >= 0.89, of
+            assert covered.share_held >= 0.89, of
 
     def test_an_interval_that_is_too_narrow_is_found_out(self, monkeypatch):
         """The test can fail: half the width covers about two thirds."""
@@ -63,7 +63,7 @@ class TestCoverage:
         true = intervals.standard_error
         monkeypatch.setattr(intervals, "standard_error", lambda estimate: true(estimate) / 2)
         coverages = coverage.cover(POPULATIONS["3 categories, 2 raters"], 100, "exact", self.PROJECTS)
-        assert all(one.held < 0.85 for one in coverages.values())
+        assert all(one.share_held < 0.85 for one in coverages.values())
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ import pytest
 from lab.experiments import __main__ as command
 from lab.experiments.analysis import Results
 from lab.experiments.run_store import RunStore
-from softirr.meaning.policy.rules import Policy
 
 pytestmark = pytest.mark.slow
 
@@ -167,64 +166,3 @@ def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.Capture
         abs(float(rows_by_measure["exact"]["mine κ"]) - truth), abs=1e-5
     )
     assert any(r["mine κ error mark"] == "bold" for r in rows_by_measure.values())
-
-
-def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = ["item,rater,text,codes"]
-    for i in range(20):
-        word = ("pain", "fever")[i % 2]
-        rows += [f"{i},ann,severe {word},{word}", f"{i},ben,mild {word},{word}"]
-    path, own, folder = tmp_path / "mine.csv", tmp_path / "own.json", tmp_path / "run"
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    Policy("ours", count={"severity"}).save(own)
-    asked = ["--measure", "exact", "--measure", "Letters=indel", "--policy", "as-written", "--policy", "any-severity"]
-    real = ["real", "--table", str(path), "--output", str(folder)]
-    assert command.main([*real, *asked, "--policy", str(own)]) == 0
-    kappas = {r["Measure"]: float(r["mine κ"]) for r in _rows(folder / "tables" / "real.csv")}
-    assert set(kappas) == {"Ground truth"} | {
-        f"{label}{mark}"
-        for label in ("exact", "Letters")
-        for mark in ("", " (without severity)", " (counting severity)")
-    }
-    assert kappas["exact (without severity)"] == kappas["Letters (without severity)"] == kappas["Ground truth"] == 1
-    assert kappas["exact"] == 0
-    assert abs(kappas["Letters (counting severity)"]) < 0.01 < kappas["Letters"] < 1
-
-    capsys.readouterr()
-    Policy("ours", split="commas").save(own)
-    assert command.main([*real, "--policy", str(own)]) == 2
-    assert "splits answers" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["synthetic", "--terminology", "/nowhere.obo", "--output", "{}"], "/nowhere.obo does not exist."),
-        (["synthetic", "--terminology", "{t}", "--output", "{}", "--measure", "bleu"], "There is no measure 'bleu'"),
-        (
-            ["synthetic", "--terminology", "{t}", "--output", "{}", "--size", "500"],
-            "the setting 'paper' needs 500: name other settings with --setting, or ask for less with --size",
-        ),
-        (["synthetic", "--terminology", "{t}", "--output", "{t}/concepts.tsv"], "can't be written"),
-        (["real", "--table", "/nowhere.csv", "--output", "{}"], "/nowhere.csv does not exist."),
-    ],
-)
-def test_unusable_input_ends_with_2_and_a_sentence(
-    arguments: list[str], message: str, tmp_path: Path, terminology_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    filled = [a.replace("{t}", str(terminology_folder)).replace("{}", str(tmp_path / "run")) for a in arguments]
-    assert command.main(filled) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["synthetic"], ["synthetic", "--terminology", "x", "--output", "y", "--populations", "0"], ["other"]],
-)
-def test_wrong_options_end_with_2_and_a_sentence(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        command.main(arguments)
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("lab: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import gzip
 import itertools
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lab.train.folder import load_start
-from lab.train.sources import gather
+from lab.train.recipe import EnglishFiles
+from lab.train.sources import Sources, gather
 
 ORGANS = (
     "kidney",
@@ -29,6 +28,12 @@ ORGANS = (
     "tooth",
 )
 FINDINGS = ("pain", "cancer", "cyst", "injury", "swelling", "ulcer", "infection", "scar")
+
+
+def gathered(*terminologies: Path, **files: Any) -> Sources:
+    """The sources of terminologies and other files, by the names of :class:`EnglishFiles`."""
+    named = {name: tuple(map(str, value)) if isinstance(value, list) else value for name, value in files.items()}
+    return gather(EnglishFiles(terminology=tuple(map(str, terminologies)), **named))
 
 
 def write(path: Path, text: str) -> Path:
@@ -95,20 +100,9 @@ def _tokenizer(tokens: tuple[str, ...]):
     return BertTokenizerFast(tokenizer_object=backend, model_max_length=64), index
 
 
-def grown(folder: Path, layers: int) -> tuple[Any, Any]:
-    """The tiny model without dropout, its layer so many times, and its tokenizer."""
-    model, tokenizer = load_start(str(folder), dropout=0.0)
-    for k in range(1, layers):
-        layer = copy.deepcopy(model.bert.encoder.layer[0])
-        layer.attention.self.layer_idx = k
-        model.bert.encoder.layer.append(layer)
-    model.config.num_hidden_layers = layers
-    return model, tokenizer
-
-
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An untrained BERT of one small layer with a tokenizer of a few words, letters and word parts."""
+    """An untrained BERT of four small layers with a tokenizer of a few words, letters and word parts."""
     import torch
     from transformers import BertConfig, BertModel
 
@@ -117,7 +111,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = BertConfig(
         vocab_size=len(index),
         hidden_size=32,
-        num_hidden_layers=1,
+        num_hidden_layers=4,
         num_attention_heads=2,
         intermediate_size=64,
         initializer_range=0.1,
@@ -159,14 +153,13 @@ def sources(toy, wordnet, tmp_path_factory):
     )
     short = write(folder / "short.tsv", SHORT)
     forms = write(folder / "forms.tsv", "lemma\tpertains_to\nocular\teye\ncervical\tneck\ncervical\tcervix\n")
-    return gather(
-        [str(toy)],
-        wordnet=wordnet,
-        pairs=[str(nli)],
-        judged=[str(judged)],
-        abbreviations=[str(short)],
-        word_forms=[str(forms)],
-        held_out=0.2,
+    return gathered(
+        toy,
+        wordnet=str(wordnet),
+        labeled=[nli, judged],
+        abbreviations=[short],
+        word_forms=[forms],
+        development=0.2,
     )
 
 

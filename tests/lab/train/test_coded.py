@@ -11,10 +11,9 @@ from lab.experiments.wording import is_aside
 from lab.terminologies import load
 from lab.train.coded import aside_texts, coded_graph, parents_by_id
 from lab.train.same_meaning import Meanings
-from lab.train.sources import gather
 from lab.train.stream import PairStream
 
-from .conftest import write
+from .conftest import gathered, write
 
 VISIBLE = [key for key in (f"C:{i}" for i in range(60)) if not is_aside(key)]
 ASIDE = next(key for key in (f"C:{i}" for i in range(60)) if is_aside(key))
@@ -90,7 +89,7 @@ def test_no_source_keeps_a_text_that_is_set_aside(file, tmp_path):
     write(tmp_path / "names" / "concepts.tsv", "id\tname\nA:1\tSecret words\nA:2\tcough\n")
     write(tmp_path / "names" / "synonyms.tsv", "id\tsynonym\tscope\nA:2\ttussis\tEXACT\n")
     assert aside_texts([file]) == {"secret words", "more secret words"}
-    sources = gather([str(tmp_path / "names")], wording=[str(file)], own_words=0)
+    sources = gathered(tmp_path / "names", wording=[file], word_lists=0)
     texts = {text.casefold() for graph in sources.graphs for forms in graph.forms for text in forms}
     assert not texts & {"secret words", "more secret words"} and {"cough", "heart attack"} <= texts
     assert any("notes" in note for note in sources.notes)

@@ -18,8 +18,8 @@ from lab.train.develop import (
     loss,
     measures,
 )
-from lab.train.rates import schedule
-from lab.train.recipe import Recipe
+from lab.train.recipe import Training
+from lab.train.trainer import rate_factor
 
 P = st.floats(0, 1)
 
@@ -80,14 +80,6 @@ def test_calibration_leaves_a_calibrated_model_nearly_alone():
     assert again.scale == pytest.approx(1, abs=0.1) and again.shift == pytest.approx(0, abs=0.2)
 
 
-def test_the_shift_alone_is_fitted_where_the_scale_is_given():
-    dev, margins = development_set(400)
-    both = calibrate(dev, margins)
-    cautious = both.scale * margins + both.shift - 2
-    fitted = calibrate(dev, cautious, scale=1.0)
-    assert fitted.scale == 1 and fitted.shift == pytest.approx(2, abs=0.3)
-
-
 def test_an_untrained_model_is_calibrated_without_harm():
     dev, _ = development_set()
     fitted = calibrate(dev, np.zeros((len(dev), 2)))
@@ -109,13 +101,14 @@ def test_auroc_is_the_share_of_ordered_pairs(a, b):
 
 
 def test_the_rate_rises_and_falls():
-    factors = [schedule(k, 100, 0.1) for k in range(100)]
+    training = Training("t", pairs=100, chunk=1, batch=1, rounds=1, warmup=0.1)
+    factors = [rate_factor(step, training) for step in range(100)]
     assert factors[0] == pytest.approx(0.1) and factors[9] == 1
     assert all(a >= b for a, b in itertools.pairwise(factors[9:]))
     assert factors[-1] < 0.03
 
 
 def test_rounds_have_the_same_number_of_chunks():
-    recipe = Recipe("", pairs=100_000, chunk=4096, rounds=7, batch=100)
+    recipe = Training("t", pairs=100_000, chunk=4096, rounds=7, batch=100)
     assert recipe.chunks % 7 == 0
     assert recipe.steps == recipe.chunks * 41

@@ -16,12 +16,12 @@ from lab.train.develop import NEGATIVE_KINDS, DevelopmentSet
 from lab.train.graph import Graph
 from lab.train.lexicon import spellings
 from lab.train.source_graphs import terminology_graph
-from lab.train.sources import Sources, fingerprint, folded_pair, gather
-from lab.train.stream import KINDS, PairStream
+from lab.train.sources import Sources, fingerprint, folded_pair
+from lab.train.stream import WEIGHTS, PairStream
 from lab.train.wordings import read_word_forms, with_noun
 from lab.train.words import SHORT_FORMS
 from softirr.meaning.measures.lexical import tokens
-from tests.lab.train.conftest import write
+from tests.lab.train.conftest import gathered, write
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_a_large_terminology_does_not_drown_a_small_one(tmp_path):
         rows = "".join(f"{name}{k}\t{name} {k}\n" for k in range(size))
         write(tmp_path / name / "concepts.tsv", f"id\tname\n{rows}")
     graph = terminology_graph([load(str(tmp_path / name)) for name in ("large", "small")])
-    stream = PairStream(Sources((graph,)), weights={"random": 1})
+    stream = PairStream(Sources((graph,)))
     drawn = [pair for seed in range(800) if (pair := stream.concepts.random(Random(seed)))]
     small = [one.startswith("small") for one, _, _ in drawn]
     assert 0.05 < np.mean(small) < 0.2  # by their sizes it would be 0.01
@@ -52,13 +52,13 @@ def test_texts_of_a_benchmark_are_left_out_whatever_their_case(toy, tmp_path):
         tmp_path / "mine.tsv",
         "premise\thypothesis\tlabel\nhe sleeps.\ta man asleep\tentailment\nhe runs\the moves\tentailment\n",
     )
-    sources = gather([str(toy)], pairs=[str(mine)], leave_out=[str(bench), str(pair)], own_words=0)
+    sources = gathered(toy, labeled=[mine], leave_out=[bench, pair], word_lists=0)
     texts = {t.casefold() for g in sources.graphs for forms in g.forms for t in forms}
     assert sources.dropped == 2
     assert "kidney pain" not in texts and "any scar" not in texts and "pain of the kidney" in texts
     assert [p[0] for p in sources.pairs[0].pairs] == ["he runs"]
     assert sources.banned == {fingerprint("kidney pain"), fingerprint("any scar")}
-    assert any("2 texts left out" in note for note in sources.notes)
+    assert any("2 texts are left out" in note for note in sources.notes)
     drawn = [e for number in range(4) for e in PairStream(sources, seed=3).chunk(number, 500)]
     assert not {e.premise.casefold() for e in drawn} & {"kidney pain", "any scar"}
 
@@ -105,9 +105,9 @@ def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
 
 
 def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
-    stream = PairStream(sources, seed=5, hard=[("a", "b", 0)])
+    stream = PairStream(sources, seed=5)
     first = stream.chunk(7, 3000)
-    assert set(Counter(e.kind for e in first)) == set(KINDS)
+    assert set(Counter(e.kind for e in first)) == set(WEIGHTS)
     stream.chunk(8, 10)
     assert stream.chunk(7, 3000) == first
     assert PairStream(sources, seed=6).chunk(7, 3000) != first
@@ -154,7 +154,7 @@ def test_confused_texts_are_told_apart_in_any_wording(sources):
 
 
 def test_two_findings_that_change_places_are_another_thing(toy):
-    stream = PairStream(gather([str(toy)], own_words=0), seed=0)
+    stream = PairStream(gathered(toy, word_lists=0), seed=0)
     drawn = {pair for seed in range(4000) if (pair := stream.wordings.joined(Random(seed))) and pair[2]}
     for word in (" after ", " due to "):
         both = [(one, other) for one, other, _ in drawn if word in one and word in other]
@@ -162,7 +162,7 @@ def test_two_findings_that_change_places_are_another_thing(toy):
 
 
 def test_directions_of_hypernyms(toy):
-    sources = gather([str(toy)], own_words=0)
+    sources = gathered(toy, word_lists=0)
     stream = PairStream(sources, seed=0)
     raw = {stream.concepts.hypernym(Random(seed)) for seed in range(2000)}
     narrow = {pair for pair in raw if pair and (pair[0].startswith("small") or pair[1].startswith("small"))}
@@ -202,7 +202,7 @@ def test_words_that_look_alike():
         contrasts=[[1, 2], [0], [0, 1], [4], [3], [6], [5]],
     )
     assert look_alikes(graph) == {0: (1,), 1: (0,)}
-    stream = PairStream(Sources((graph,)), weights={"look-alike": 1})
+    stream = PairStream(Sources((graph,)))
     plain = {pair for seed in range(50) if (pair := stream.concepts.look_alike(Random(seed)))}
     assert plain == {("dysphagia", "dysphasia", 0), ("dysphasia", "dysphagia", 0)}
 
@@ -231,7 +231,7 @@ def test_pairs_that_are_kept_apart_are_not_drawn(toy, tmp_path):
     apart = write(
         tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nsynonym\tkidney pain\tPain of the kidney\tequivalent\n"
     )
-    sources = gather([str(toy)], keep_apart=[str(apart)], own_words=0, held_out=0.1)
+    sources = gathered(toy, keep_apart=[apart], word_lists=0, development=0.1)
     assert sources.kept_apart == {folded_pair("kidney pain", "pain of the kidney")}
     examples = PairStream(sources, seed=0).of_kind("synonym", 2000)
     assert len(examples) > 500
@@ -246,7 +246,7 @@ def test_a_string_that_several_sources_have_counts_once(tmp_path):
         write(tmp_path / name / "concepts.tsv", f"id\tname\n{rows}")
     graph = terminology_graph([load(str(tmp_path / name)) for name in "abc"])
     assert graph.novelty[0] == pytest.approx(1 / 3) and graph.novelty[40] == 1
-    choice = PairStream(Sources((graph,)), weights={"random": 1}).concepts.pools["any"]
+    choice = PairStream(Sources((graph,))).concepts.pools["any"]
     drawn = [graph.forms[choice.draw(Random(seed))[1]][0].split()[0] for seed in range(600)]
     assert 0.3 < np.mean([word == "own" for word in drawn]) < 0.6  # by rows it would be a quarter
 
@@ -260,11 +260,13 @@ def test_definitions_entail_their_term_and_its_parents(tmp_path):
         folder / "definitions.tsv",
         f"id\tdefinition\nA:2\tAn organ that makes urine. {long}\nA:3\tAn organ that makes bile.\nA:4\t{long}\n",
     )
-    graph = gather([str(folder)], own_words=0, held_out=0).graphs[0]
+    graph = gathered(folder, word_lists=0, development=0).graphs[0]
     assert graph.definitions == ("", "An organ that makes urine", "An organ that makes bile.", "")
-    stream = PairStream(Sources((graph,)), weights={"definition": 1})
+    stream = PairStream(Sources((graph,)))
     drawn = {
-        (e.premise, e.hypothesis.casefold(), e.entails) for e in stream.chunk(0, 200) if e.premise in graph.definitions
+        (e.premise, e.hypothesis.casefold(), e.entails)
+        for e in stream.of_kind("definition", 200)
+        if e.premise in graph.definitions
     }
     labels = {(a, b): y for a, b, y in drawn}
     assert labels["An organ that makes urine", "kidney"] == 1 == labels["An organ that makes urine", "organ"]

@@ -1,0 +1,177 @@
+"""Wordings of one language: modifiers of a text, two texts in one, opposites, units, and roles in sentences."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, cached_property
+from random import Random
+
+from lab.train.modifiers import Join, ModifierClass, joins, modifiers
+from lab.train.perturb import hyphenate, invert, opposite, punctuate, vary
+from lab.train.words import read_sections
+
+__all__ = ["DEFAULT_WEIGHT", "Language", "language", "language_of", "listed_languages"]
+
+DEFAULT_WEIGHT = 0.9
+"""How often pairs of a language without wordings are drawn; languages with wordings have weights of their own."""
+_RESTRICTING = ("side", "severity", "course")
+"""Modifiers with which a text entails the text without them."""
+_OTHERS = ("negation", "change", "context")
+_JOINS = (
+    ("due to", ("cause",), False, True, True),
+    ("after", ("after",), False, True, True),
+    ("and", ("and", "with"), True, True, True),
+    ("or", ("or",), True, False, False),
+    ("without", ("without",), False, True, False),
+)
+"""Name of a join, its wordings in the table, whether its texts can be swapped, and which of them it entails."""
+_UNSPACED = frozenset({"zh", "ja", "th", "ko"})
+"""Languages whose opposites are found inside longer words."""
+_VARIANTS = {"no": "nb", "nn": "nb"}
+DIGITS = {
+    "ar": "٠١٢٣٤٥٦٧٨٩", "fa": "۰۱۲۳۴۵۶۷۸۹", "ur": "۰۱۲۳۴۵۶۷۸۹", "hi": "०१२३४५६७८९", "mr": "०१२३४५६७८९",
+    "bn": "০১২৩৪৫৬৭৮৯", "th": "๐๑๒๓๔๕๖๗๘๙", "zh": "０１２３４５６７８９", "ja": "０１２３４５６７８９",
+}  # fmt: skip
+"""Native digits."""
+
+Groups = tuple[tuple[str, ...], ...]
+"""Wordings of one group mean the same; groups exclude each other."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """Wordings of one language; a language that is not listed has none.
+
+    Attributes
+    ----------
+    units
+        Groups of wordings of a number with a unit.
+    number_words
+        Words for 0 to 10.
+    opposite_words
+        Pairs of words, or of beginnings of words, which end with a hyphen.
+    persons
+        Each person as the subject and as the object of a sentence.
+    verbs
+        Groups of sentences with two persons.
+    """
+
+    code: str
+    modifiers: tuple[ModifierClass, ...] = ()
+    joins: tuple[Join, ...] = ()
+    units: Groups = ()
+    number_words: tuple[str, ...] = ()
+    opposite_words: tuple[tuple[str, str], ...] = ()
+    persons: tuple[tuple[str, str], ...] = ()
+    verbs: Groups = ()
+    weight: float = DEFAULT_WEIGHT
+
+    def opposite(self, rng: Random, text: str) -> str | None:
+        """The text with one word turned into its opposite, or None if it has no such word."""
+        if self.code == "en":
+            return opposite(rng, text)
+        pattern, others = self._opposites
+        spots = list(pattern.finditer(text)) if others else []
+        if not spots:
+            return None
+        spot = rng.choice(spots)
+        choices = others.get(spot.group().casefold())  # none for a capital İ, which folds to two letters
+        return text[: spot.start()] + rng.choice(choices) + text[spot.end() :] if choices else None
+
+    @cached_property
+    def _opposites(self) -> tuple[re.Pattern[str], dict[str, list[str]]]:
+        others: dict[str, list[str]] = {}
+        beginnings: set[str] = set()
+        for pair in self.opposite_words:
+            for word, other in (pair, pair[::-1]):
+                folded = word.removesuffix("-").casefold()
+                others.setdefault(folded, []).append(other.removesuffix("-"))
+                beginnings.update([folded] if word.endswith("-") else ())
+        longest_first = sorted(others, key=len, reverse=True)
+        if self.code in _UNSPACED:
+            return re.compile("|".join(map(re.escape, longest_first))), others
+        endings = (re.escape(word) + (r"(?=\w\w\w)" if word in beginnings else r"(?!\w)") for word in longest_first)
+        return re.compile(r"(?<!\w)(?:" + "|".join(endings) + ")", re.IGNORECASE), others
+
+    def vary(self, rng: Random, text: str) -> str:
+        """The text as another person would type it."""
+        if self.code == "en":
+            return vary(rng, text)
+        changes = (_other_case, punctuate, hyphenate, invert, _without_accents)
+        for _ in range(3):
+            changed = rng.choice(changes)(rng, text)
+            if changed is not None and changed != text:
+                return changed
+        return text
+
+    def digits(self, rng: Random, number: int) -> str:
+        """The number as a word, in native digits, or in European ones."""
+        if number < len(self.number_words) and rng.random() < 0.4:
+            return self.number_words[number]
+        native = DIGITS.get(self.code)
+        written = str(number)
+        return written.translate(str.maketrans("0123456789", native)) if native and rng.random() < 0.3 else written
+
+
+def _other_case(rng: Random, text: str) -> str:
+    return rng.choice((text.upper(), text.lower(), text[:1].upper() + text[1:]))
+
+
+def _without_accents(rng: Random, text: str) -> str | None:
+    """A text in Latin letters without accents; None for other scripts, in which marks are letters."""
+    if not all(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in text if c.isalpha()):
+        return None
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+
+
+def language_of(code: str) -> str:
+    """The code of the table of a language or of one of its variants.
+
+    Examples
+    --------
+    >>> language_of("pt-BR"), language_of("nn"), language_of("de")
+    ('pt', 'nb', 'de')
+    """
+    base = code.partition("-")[0]
+    return _VARIANTS.get(base, base)
+
+
+def listed_languages() -> tuple[str, ...]:
+    """Codes of the languages that have wordings."""
+    return tuple(code for code, _ in read_sections("languages"))
+
+
+@cache
+def language(code: str) -> Language:
+    """The wordings of a language, by its code."""
+    if code == "en":
+        return Language(code, modifiers(), joins())
+    lines = dict(read_sections("languages")).get(language_of(code), ())
+    rows = {name: value for name, _, value in (line.partition(" = ") for line in lines)}
+    groups = {name: _groups(rows[name]) for name in (*_RESTRICTING, *_OTHERS) if name in rows}
+    wordings = {
+        name: rows[name].split(" | ") for name in ("cause", "after", "and", "with", "or", "without") if name in rows
+    }
+    return Language(
+        language_of(code),
+        tuple(ModifierClass(name, groups[name], name in _RESTRICTING) for name in groups),
+        tuple(
+            Join(name, tuple(w for key in keys for w in wordings.get(key, ())), *flags)
+            for name, keys, *flags in _JOINS
+            if any(key in wordings for key in keys)
+        ),
+        _groups(rows.get("units", "")),
+        tuple(rows.get("words", "").split()),
+        tuple((first, second) for first, second in re.findall(r"(\S+)/(\S+)", rows.get("opposites", ""))),
+        tuple(
+            (subject, thing) for subject, thing in re.findall(r"([^/|]+)/([^|]+?)(?: \| |$)", rows.get("persons", ""))
+        ),
+        _groups(rows.get("verbs", "")),
+        float(rows.get("weight", DEFAULT_WEIGHT)),
+    )
+
+
+def _groups(line: str) -> Groups:
+    return tuple(tuple(group.split(" | ")) for group in line.split(" || ")) if line else ()
