@@ -1,1 +1,1 @@
-"""What makes and tests the science: experiments, training, benchmarks."""
+"""Experiments of the paper, training of the bundled models, and benchmarks."""

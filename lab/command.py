@@ -11,7 +11,7 @@ __all__ = ["LabParser", "run_command"]
 
 
 class LabParser(Parser):
-    """A parser whose errors name the module that was run."""
+    """A parser that names the module in its errors."""
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one sentence and exit with status 2."""

@@ -19,7 +19,7 @@ class Cell:
     Attributes
     ----------
     value : float, int, str or None
-        None where nothing is defined.
+        None if nothing is defined.
     digits : int
         Decimals.
     sign : bool
@@ -65,7 +65,7 @@ class Table:
     Attributes
     ----------
     name : str
-        Of its file.
+        Name of its file, without the ending.
     """
 
     title: str
@@ -78,7 +78,7 @@ class Table:
         return [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
 
     def csv(self) -> str:
-        """Plain values, with columns that say which are bold or starred."""
+        """Plain values, with columns that mark bold and starred values."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         cells = self._cells()

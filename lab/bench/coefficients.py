@@ -1,6 +1,6 @@
 """``python -m lab.bench coefficients``: how long coefficients take, next to other libraries in the same run.
 
-Every line runs in a process of its own, so that its peak memory is its own. Times are only comparable within one run:
+Every line runs in a separate process, so that its peak memory can be measured. Times are only comparable within one run:
 read the ratios.
 """
 

@@ -39,7 +39,7 @@ class Coverage:
     width : float
         Mean width, lower end taken as -1 at least.
     projects : int
-        Projects whose coefficient is defined.
+        Number of projects in which the coefficient is defined.
     """
 
     share_held: float
@@ -118,7 +118,7 @@ def blurred(similarity: Floats, share: float, rng: np.random.Generator) -> Float
 
 
 def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, Estimate]:
-    """The coefficients of one project whose coverage is measured."""
+    """The coefficients of one project, for the measurement of coverage."""
     ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])

@@ -30,7 +30,7 @@ class SimulatedDifference:
     Attributes
     ----------
     truth : float
-        Of a project of 100,000 items.
+        Difference in a project of 100,000 items.
     coverage : float
         Share of the intervals that contain it.
     width : float
@@ -59,7 +59,7 @@ def simulated_difference(
     Parameters
     ----------
     accuracy : (float, float)
-        Of the first and of the second pair.
+        Accuracy of the first and of the second pair.
     """
     rng = np.random.default_rng(seed)
     large = answers(rng, _LARGE, (accuracy[0],) * 2 + (accuracy[1],) * 2)

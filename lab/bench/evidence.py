@@ -1,6 +1,6 @@
 """``python -m lab.bench evidence``: the records of measures, and how well the estimator does with them.
 
-A population is a project whose truth is known: drawn from texts as people wrote them
+A population is a project with a known truth: drawn from texts as people wrote them
 (:mod:`lab.experiments.wording`), simulated from a terminology (:mod:`lab.experiments.generate`), or a
 part of an annotated table. A *kind* is a source with a kind of disagreement. Sources weigh the same, and so do the
 kinds of a source.
@@ -62,7 +62,7 @@ class Case:
     Attributes
     ----------
     concepts : tuple of frozenset of str
-        Of each text of the table.
+        Concepts of each text of the table.
     truth : dict of str to (float or None)
         The coefficients of the project's own items.
     """
@@ -155,12 +155,12 @@ def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, floa
 
 
 def statistics(case: Case) -> Row:
-    """What a population says of a measure.
+    """The errors of a measure in a population.
 
     Returns
     -------
     dict
-        ``recovery``, ``leak`` and ``slope`` (None where there are too few pairs), and ``chance``: weighted
+        ``recovery``, ``leak`` and ``slope`` (None if there are too few pairs), and ``chance``: weighted
         share of equivalent pairs and number of pairs in each stratum of pairs of different items.
     """
     same, different = case.design.same.texts, case.design.different.texts

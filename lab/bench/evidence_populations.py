@@ -1,4 +1,4 @@
-"""The populations of ``python -m lab.bench evidence``: projects whose true equivalence is known."""
+"""The populations of ``python -m lab.bench evidence``: projects with a known equivalence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TABLE_PART, _SMALL_PART, _MOST_PARTS = 100, 26, 4
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """A project whose truth is known.
+    """A project with a known truth.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def populations(
     terminologies, tables : iterable of str
         ``NAME=PATH``.
     count : int
-        Of each kind.
+        Populations of each kind.
     part : {"visible", "aside"}
         Which concepts of wording.
     items : int

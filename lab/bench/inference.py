@@ -1,4 +1,4 @@
-"""``python -m lab.bench inference``: speed of scoring pairs with an entailment model, beside other methods in one run."""
+"""``python -m lab.bench inference``: speed of scoring pairs with an entailment model, compared with other methods in one run."""
 
 from __future__ import annotations
 

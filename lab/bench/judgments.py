@@ -1,7 +1,7 @@
 """``python -m lab.bench judgments``: coverage of the intervals of simulated projects, without data from outside.
 
 Two raters name the same concept of an item with a probability that is the population's alpha: otherwise each names
-a concept of their own, from the same distribution. A concept has several wordings. The P of two wordings is simulated:
+a concept independently, from the same distribution. A concept has several wordings. The P of two wordings is simulated:
 populations differ in how high it is for the same concept and for different ones, as kinds of wording do. The record of
 the measure comes from other simulated populations.
 
@@ -43,7 +43,7 @@ _NAME = "simulated"
 
 
 def _simulated(same: float, different: float, seed: int) -> FunctionMeasure:
-    """A measure whose P of two wordings is random, with a mean of logit P for the same and for different concepts."""
+    """A measure with random P of two wordings, with a mean of logit P for the same and for different concepts."""
 
     def p(a: str, b: str) -> float:
         first, second = sorted((a, b))
@@ -63,7 +63,7 @@ class Trial:
     route : str
         ``estimator``, ``classical`` or ``looking``.
     judgments : int or None
-        None by looking, where the number differs.
+        None if the audit stops by looking.
     """
 
     route: str
@@ -106,7 +106,7 @@ def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100
     count : int
         Projects.
     items : int
-        Of a project.
+        Items of a project.
     """
     record = fit([statistics(case) for case, _ in simulated_cases(_OF_RECORD, items=items, seed=seed + 1)], _NAME)
     for case, truth in simulated_cases(count, items=items, seed=seed):
@@ -123,7 +123,7 @@ def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100
 
 
 def _both(case: Case, record: Record, n: int) -> tuple[tuple[float, float, float], tuple[float, float, float] | None]:
-    """Value and interval by the estimator, and by the judged pairs alone where there are enough."""
+    """Value and interval by the estimator, and by the judged pairs alone if there are enough."""
     estimates = estimate(case.design, case.by_measure, case.measure_chance, record, judge(case, n))
     estimated = estimates.coefficients[HEADLINE]
     assert estimated.value is not None and estimated.ci95 is not None and estimated.details is not None

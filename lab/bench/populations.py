@@ -26,7 +26,7 @@ class Population:
     hit : float
         Probability that a rater names the item's concept.
     guesses : shape (R, K)
-        Probability of each concept where one of R raters names another than the item's.
+        Probability of each concept if one of R raters does not name the item's.
     wordings : int
         Number of wordings of each concept; all are equally likely.
     similarity : shape (K * wordings, K * wordings)
@@ -57,7 +57,7 @@ class Population:
     def truth(self) -> dict[str, float]:
         """Cohen's kappa (mean over rater pairs), Fleiss' kappa, Krippendorff's alpha and Gwet's AC2 of the population.
 
-        AC2 only where a concept has one wording: it depends on how many different answers there are, which for free
+        AC2 only if a concept has one wording: it depends on how many different answers there are, which for free
         text grows with the items.
         """
         k, r = len(self.concepts), len(self.guesses)

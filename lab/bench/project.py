@@ -7,7 +7,7 @@ Every method scores the same simulated project with the same weights, without an
 - CrossEncoder: ``sentence_transformers.CrossEncoder`` over all pairs of texts, which gives the exact value;
 - softirr: ``softirr.agreement`` with its default precision, and in float32 to the standard error of the pipeline.
 
-Each runs in a process of its own, once a round. Times are without importing libraries and loading the model.
+Each runs in a separate process, once a round. Times are without importing libraries and loading the model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 Pairs = list[tuple[str, str]]
 SHUFFLES = 3
 SHARES = {"identical": 0.25, "reworded": 0.45}
-"""Shares of items whose second text is the first one, or the first one with its words in another order."""
+"""Shares of items with twice the same text, or with the words of the first text in another order."""
 
 
 @dataclass(frozen=True)

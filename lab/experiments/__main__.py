@@ -18,9 +18,7 @@ from softirr.terminal import positive
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
 LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
-"""Measures that run when none is named: all that need no model.
-
-On a project of one's own the bundled model joins them.
+"""Default measures: all that need no model.
 """
 
 
@@ -167,7 +165,7 @@ def _measures(arguments: argparse.Namespace) -> list[Any]:
 
 
 def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
-    """The store of scored pairs, where one of the measures uses it."""
+    """The store of scored pairs, if one of the measures uses it."""
     from softirr.meaning.measures.cache import open_cache
 
     is_used = any(measure.measure.cache_key for measure in measures)

@@ -114,7 +114,7 @@ class Errors:
         )
 
     def where(self, source: str | None = None, negatives: str | None = None) -> Errors:
-        """Of the populations of one source, one kind of negatives, or both."""
+        """Errors on the populations of one source, one kind of negatives, or both."""
         indices = [i for i, (s, n, _) in enumerate(self.keys) if source in (None, s) and negatives in (None, n)]
         return Errors(
             tuple(self.keys[i] for i in indices),

@@ -1,4 +1,4 @@
-"""Calibration of P on pairs whose truth is known: reliability curve and expected calibration error.
+"""Calibration of P on pairs with a known truth: reliability curve and expected calibration error.
 
 References
 ----------
@@ -21,7 +21,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Pairs whose P lies in (low, high]; the first bin includes 0.
+    """Pairs with P in (low, high]; the first bin includes 0.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def expected_calibration_error(p: ArrayLike, truth: ArrayLike, *, bins: int = BI
     Raises
     ------
     InputError
-        If there are no pairs.
+        If pairs are missing.
     """
     curve = reliability(p, truth, bins=bins)
     n_pairs = sum(bin_.n_pairs for bin_ in curve)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 class Draw:
     """A stream of draws that depends on its key alone.
 
-    Only ``random.Random.random`` is used, the one method whose sequence Python promises never to change.
+    Only ``random.Random.random`` is used, because Python promises never to change its sequence.
 
     Parameters
     ----------

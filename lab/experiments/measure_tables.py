@@ -173,7 +173,7 @@ def calibration_table(results: Results) -> Table:
 
 
 def cost_table(results: Results) -> Table:
-    """What a set experiment with random negatives costs (cost table in Wullschleger et al. 2026)."""
+    """Cost of a set experiment with random negatives (cost table in Wullschleger et al. 2026)."""
     setting = "sets" if "sets" in results.settings else results.settings[0]
     rows = []
     for label in dict.fromkeys(r.label for r in results.select(setting)):

@@ -14,7 +14,7 @@ SETTING = "real"
 
 
 def chance_for(measure: NamedMeasure) -> Chance:
-    """How agreement by chance is computed: exactly where all pairs are cheap, else by permutations."""
+    """How agreement by chance is computed: exactly if all pairs are cheap, else by permutations."""
     return EXACT if measure.measure.has_blocks else Chance()
 
 

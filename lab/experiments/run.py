@@ -88,7 +88,7 @@ def check_labels(measures: Sequence[NamedMeasure], store: RunStore) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Project:
-    """What is scored: a table, what the store keeps of it, and its truth."""
+    """A table to score, its row in the store, and its truth."""
 
     row: PopulationRow
     table: AnnotationTable

@@ -70,7 +70,7 @@ class Record:
     prompts: int
 
     def error(self, coefficient: str = "cohen_kappa", assignment: str = "optimal") -> float | None:
-        """|estimate - truth|, or None where one of them is not defined."""
+        """|estimate - truth|, or None if one of them is not defined."""
         estimate, truth = self.estimates[assignment][coefficient], self.population.truth[coefficient]
         return None if estimate is None or truth is None else abs(estimate - truth)
 

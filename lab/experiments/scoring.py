@@ -26,7 +26,7 @@ from softirr.statistics.coefficients.summary import Summary, summarize
 from softirr.statistics.matching.assignment import METHODS, AnswerScorer
 
 Values = dict[str, float | None]
-"""Value of each coefficient; None where it is not defined."""
+"""Value of each coefficient; None if it is not defined."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *,
     shared : SharedScorer
         That knows the table's texts.
     key : str
-        What the draws depend on.
+        Seed of the draws.
     """
     started = time.perf_counter()
     n_before = shared.scorer.pairs_scored

@@ -27,7 +27,7 @@ from softirr.text import normalize
 __all__ = ["ASIDE", "NEGATIVES", "CodedText", "Part", "Project", "Wording", "coded_rows", "is_aside", "read_wording"]
 
 ASIDE = 3
-"""One concept in so many is set aside."""
+"""One of this number of concepts is set aside."""
 Part = Literal["visible", "aside", "all"]
 Negatives = Literal["random", "similar"]
 NEGATIVES: tuple[Negatives, ...] = ("random", "similar")

@@ -1,7 +1,7 @@
-"""ICD-11: WHO's simple tabulation (tab- or comma-separated text) and, beside it, synonyms as JSON.
+"""ICD-11: WHO's simple tabulation (tab- or comma-separated text) and synonyms as JSON in the same folder.
 
 The JSON is a mapping of a code, foundation URI or linearization URI to its synonyms (strings, or the label objects of
-WHO's ICD API), or a list of entities of that API. It is looked for beside the tabulation as ``synonyms.json`` or with
+WHO's ICD API), or a list of entities of that API. It is expected next to the tabulation as ``synonyms.json`` or with
 the tabulation's own name, or given after a comma: ``TABULATION,SYNONYMS``.
 """
 

@@ -56,7 +56,7 @@ def find(folder: Path, stem: str) -> Path | None:
 
 
 def _rows(path: Path, n_columns: int) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a file whose columns end in ``$``."""
+    """Rows of a file with columns that end in ``$``."""
     number = 0
     for number, line in lines(path):
         if line.strip():

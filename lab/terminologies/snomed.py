@@ -32,12 +32,12 @@ _TAG = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 def find(folder: Path) -> dict[str, list[Path]]:
-    """The snapshot files below a folder, by what they hold.
+    """The snapshot files below a folder, by kind.
 
     Returns
     -------
     dict of str to list of Path
-        Sorted; empty where there is no concept file.
+        Sorted; empty if the concept file is missing.
     """
     by_kind: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*.txt")):

@@ -13,7 +13,7 @@ __all__ = ["elements", "outermost", "text"]
 
 
 def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
-    """Each ``tag`` element of a file whose outermost element is ``root``.
+    """Each ``tag`` element of a file with the outermost element ``root``.
 
     An element is emptied when the next one is requested.
 

@@ -48,7 +48,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class ChunkPlan:
-    """What a process needs to make chunks.
+    """Options of the processes that make chunks.
 
     Attributes
     ----------

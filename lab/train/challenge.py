@@ -24,7 +24,7 @@ from softirr.text import normalize
 __all__ = ["ChallengePair", "challenge_tables", "listed_terms", "read_challenge"]
 
 OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")
-"""Kinds of the challenge set whose different pairs look alike."""
+"""Kinds of the challenge set in which different pairs look alike."""
 
 
 @dataclass(frozen=True)

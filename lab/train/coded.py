@@ -14,8 +14,7 @@ from random import Random
 
 from lab.experiments.wording import CodedText, coded_rows, is_aside
 from lab.train.graph import Graph, nearest
-from lab.train.perturb import likeness_to_initials
-from lab.train.wordings import is_acronym
+from lab.train.wordings import is_acronym, likeness_to_initials
 from softirr.meaning.measures.lexical import tokens
 from softirr.meaning.terminology import Terminology
 from softirr.text import normalize
@@ -62,7 +61,7 @@ def coded_graph(
     Parameters
     ----------
     file : path
-        Table ``text, concept, source_id, n``; ``concept_labels.tsv.gz`` beside it names concepts.
+        Table ``text, concept, source_id, n``; ``concept_labels.tsv.gz`` in the same folder names concepts.
     keep : callable
         Whether a text may be used.
     parents : dict of str to sequence of str, optional
@@ -84,7 +83,7 @@ def graph_of_rows(
     Texts of one concept mean the same. A text with two or more concepts is left out, and these concepts are never
     contrasts of each other. An acronym that does not consist of the initials of another text is entailed by the other
     texts, and the reverse is not known. Contrasts are the nearest concepts by letters, and concepts of the same
-    document. A concept whose words are all in a text of the other one may be broader, so it is no contrast.
+    document. If all words of a concept are in a text of the other, it may be broader and is not a contrast.
 
     Parameters
     ----------
@@ -128,7 +127,7 @@ def graph_of_rows(
 
 
 def _labels(path: Path) -> dict[str, str]:
-    """Names of the set's concepts, from the table beside its file."""
+    """Names of the set's concepts, from the table next to its file."""
     file = path.parent / _LABELS
     if not file.is_file():
         return {}

@@ -18,7 +18,7 @@ _ALIKE = 0.7
 
 
 def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """Concepts whose first text is one word, each with its neighbors that differ in a few letters of one word."""
+    """Concepts with one word as the first text, each with its neighbors that differ in a few letters of one word."""
     from rapidfuzz.distance import Indel
 
     def word(k: int) -> str:
@@ -51,7 +51,7 @@ class Choice:
 
     @classmethod
     def of(cls, graphs: Sequence[Graph], pools: Sequence[list[int]]) -> Choice | None:
-        """A choice of the concepts of each graph's pool; None where all pools are empty."""
+        """A choice of the concepts of each graph's pool; None if all pools are empty."""
         weighted_pools: list[tuple[Graph, list[int], float]] = []
         for graph, pool in zip(graphs, pools, strict=True):
             by_part: dict[tuple[bool, int], list[int]] = {}

@@ -13,7 +13,7 @@ from lab.train.words import LAY, LISTS, SHORT_FORMS
 __all__ = ["ConceptPairs", "Draw", "Drawn", "either_way"]
 
 Drawn = tuple[str, str, int] | None
-"""Two texts, and whether the first entails the second; None where a draw gave none."""
+"""Two texts, and whether the first entails the second; None if a draw gave none."""
 Draw = Callable[[Random], Drawn]
 
 
@@ -57,7 +57,7 @@ class ConceptPairs:
             [k for k, forms in enumerate(g.forms) if forms and g.held_out[k] == development] for g in sources.graphs
         ]
         self.pools: dict[str, Choice] = {}
-        """Concepts of some kind, where there are any."""
+        """Concepts of each kind that the sources have."""
         for name, fit in fits.items():
             pools = [[k for k in pool if fit(g, k)] for g, pool in zip(sources.graphs, candidates, strict=True)]
             if choice := Choice.of(sources.graphs, pools):
@@ -121,7 +121,7 @@ class ConceptPairs:
         return self.different(rng, graph, k, rng.choice(graph.contrasts[k]))
 
     def look_alike(self, rng: Random) -> Drawn:
-        """Two concepts whose names differ in a few letters."""
+        """Two concepts with names that differ in a few letters."""
         graph, k = self.pools["look-alikes"].draw(rng)
         return self.different(rng, graph, k, rng.choice(self._look_alikes[id(graph)][k]), first=True)
 

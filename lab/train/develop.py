@@ -64,8 +64,7 @@ class DevelopmentSet:
         """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
 
         Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of
-        synonyms too small on a terminology that the model never saw. Where there is no such concept, :meth:`of` is
-        used.
+        synonyms too small on a terminology that the model never saw. If a kind is missing, :meth:`of` is used.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
         dev = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
@@ -158,7 +157,7 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
     -------
     dict
         ``kappa_error`` by kind of negative and their mean, mean P by kind, share of changed texts called equivalent,
-        share of hypernyms whose direction is right, and ``score``, what early stopping goes by (smaller is better).
+        share of hypernyms with the right direction, and ``score`` (smaller is better).
     """
     p = calibration(margins)
     mutual = np.sqrt(p[:, 0] * p[:, 1])
@@ -246,14 +245,14 @@ def calibrate(dev: DevelopmentSet, margins: Floats) -> Calibration:
 
 
 def mean(values: NDArray[Any]) -> float | None:
-    """Mean, or share of true values; None where there are none."""
+    """Mean, or share of true values; None if there are none."""
     return float(values.mean()) if len(values) else None
 
 
 def auroc(positive: Floats, negative: Floats) -> float | None:
     """Probability that a pair of the first kind scores above one of the second, ties counted half.
 
-    None where a kind is missing.
+    None if a kind is missing.
     """
     from scipy.stats import rankdata
 

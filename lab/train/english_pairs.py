@@ -7,10 +7,10 @@ from random import Random
 from lab.train.concept_choice import TRIES
 from lab.train.concept_pairs import ConceptPairs, Draw, Drawn, either_way
 from lab.train.modifiers import compounds, durations, first_person
-from lab.train.perturb import contrast, likeness_to_initials, renumber, respell, swap, vary
+from lab.train.perturb import contrast, renumber, respell, swap, vary
 from lab.train.sources import Sources
 from lab.train.wording_pairs import WordingPairs
-from lab.train.wordings import with_noun
+from lab.train.wordings import likeness_to_initials, with_noun
 
 __all__ = ["EnglishPairs"]
 
@@ -148,7 +148,7 @@ class EnglishPairs(WordingPairs):
         return None
 
     def lay(self, rng: Random) -> Drawn:
-        """What a patient says of a finding, against other words for it.
+        """A finding in a patient's words, against other words for it.
 
         They are a clinician's, for this or a neighboring finding, or the patient's own with another duration.
         """

@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def write_english(file: Path, english: Sequence[str], others: Mapping[str, Sequence[str]], seed: int = 1) -> None:
     """Fit the table to English texts and texts of other languages, and write it.
 
-    Texts of other languages that English has too say nothing and are left out, as are scripts other than Latin.
+    Texts that English and another language share are left out, as are scripts other than Latin.
     """
     rng = Random(seed)
     english_texts = {text for text in english if mostly_latin(text)}

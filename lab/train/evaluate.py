@@ -33,7 +33,7 @@ _BINS = ((0.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.0))
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a measure is evaluated on.
+    """Tables and data of an evaluation.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Evaluation:
     populations
         Synthetic populations for each terminology and kind of negative.
     parts
-        Parts of the terminologies, each with tables of its own (:mod:`lab.train.set_aside_part`).
+        Parts of the terminologies, with separate tables (:mod:`lab.train.set_aside_part`).
     """
 
     tables: Sequence[str] = TABLES

@@ -117,10 +117,7 @@ def _directed(row: dict[str, str], where: str) -> list[Directed]:
 
 
 def _phrases(first: str, second: str, label: str) -> list[Directed]:
-    """Directed pairs of two phrases that mean the same, or not.
-
-    In the latter case the longer phrase may still entail the shorter one.
-    """
+    """Directed pairs of two phrases. If they differ, the longer phrase may still entail the shorter one."""
     if not first or not second or label not in _JUDGED or first.casefold() == second.casefold():
         return []
     if _JUDGED[label]:

@@ -15,7 +15,7 @@ from lab.train.words import read_sections
 __all__ = ["DEFAULT_WEIGHT", "Language", "language", "language_of", "listed_languages"]
 
 DEFAULT_WEIGHT = 0.9
-"""How often pairs of a language without wordings are drawn; languages with wordings have weights of their own."""
+"""How often pairs of a language without wordings are drawn; the table has the weights of the others."""
 _RESTRICTING = ("side", "severity", "course")
 """Modifiers with which a text entails the text without them."""
 _OTHERS = ("negation", "change", "context")
@@ -28,7 +28,7 @@ _JOINS = (
 )
 """Name of a join, its wordings in the table, whether its texts can be swapped, and which of them it entails."""
 _UNSPACED = frozenset({"zh", "ja", "th", "ko"})
-"""Languages whose opposites are found inside longer words."""
+"""Languages in which opposites are found inside longer words."""
 _VARIANTS = {"no": "nb", "nn": "nb"}
 DIGITS = {
     "ar": "٠١٢٣٤٥٦٧٨٩", "fa": "۰۱۲۳۴۵۶۷۸۹", "ur": "۰۱۲۳۴۵۶۷۸۹", "hi": "०१२३४५६७८९", "mr": "०१२३४५६७८९",

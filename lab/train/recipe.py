@@ -1,15 +1,17 @@
-"""Recipes: TOML files that say how a bundled model is made, from the data to the finished folder."""
+"""Recipes: TOML files that define how a bundled model is made, from the data to the finished folder."""
 
 from __future__ import annotations
 
+import glob
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from softirr.errors import InputError
 
-__all__ = ["EnglishFiles", "Finish", "LanguageFiles", "Recipe", "Start", "Training", "read_recipe"]
+__all__ = ["EnglishFiles", "Finish", "LanguageFiles", "Recipe", "Start", "Training", "files_of", "read_recipe"]
 
 T = TypeVar("T")
 
@@ -54,7 +56,7 @@ class EnglishFiles:
     wording
         Tables ``text, concept, source_id, n`` of texts as people wrote them. A third of the concepts is set aside.
     hierarchy
-        Terminologies whose parents relate the concepts of `wording`. Their texts are not used.
+        Terminologies that relate the concepts of `wording` by their parents. Their texts are not used.
     word_lists
         Weight of the word lists of this project, compared with 3 for the terminologies. 0 leaves them out.
     development
@@ -84,13 +86,13 @@ class LanguageFiles:
     Attributes
     ----------
     concepts
-        Tables ``lang, concept, text, preferred, scope``; ``NAME.is_a.tsv.gz`` beside them has ``child, parent``.
+        Tables ``lang, concept, text, preferred, scope``; ``NAME.is_a.tsv.gz`` has ``child, parent``.
     labeled
         Tables ``lang, text_a, text_b, label``.
     one_direction
-        Names of the tables of `labeled` in which a label says nothing about the second direction.
+        Names of the tables of `labeled` in which a label holds for the first direction only.
     wording
-        Tables ``lang, text, concept, source_id`` whose concepts are as fine as meaning, or
+        Tables ``lang, text, concept, source_id`` with concepts as fine as meaning, or
         ``text, concept, source_id, n`` with the language as the source.
     princeton
         Folder ``dict`` of WordNet 3.0: English names and antonyms of the concepts of Open Multilingual Wordnet.
@@ -115,7 +117,7 @@ class Training:
     start
         Name of an earlier training; empty for the recipe's start model.
     teacher
-        Name of an earlier training whose outputs are learned too. The student starts with every second of its layers.
+        Name of an earlier training; its outputs are learned too. The student starts with every second of its layers.
     pairs, rounds
         Number of pairs, and of the parts after which the model is measured on the development set.
     batch, chunk
@@ -166,7 +168,7 @@ class Finish:
     Attributes
     ----------
     mean
-        Trainings whose weights are averaged (model soups, Wortsman et al. 2022).
+        Trainings of which the weights are averaged (model soups, Wortsman et al. 2022).
     shift
         Added to the fitted calibration's log odds.
     int8_words
@@ -237,3 +239,20 @@ def _check_names(recipe: Recipe, path: Path) -> None:
         raise InputError(f"{path}: the table finish needs {min(missing)}, which is not a training.")
     if not recipe.finish.mean:
         raise InputError(f"{path}: the table finish names no training.")
+
+
+def files_of(root: Path, patterns: Iterable[str]) -> list[str]:
+    """Paths that match the patterns, each relative to a folder.
+
+    Raises
+    ------
+    InputError
+        If nothing matches a pattern.
+    """
+    paths: list[str] = []
+    for pattern in patterns:
+        matches = sorted(glob.glob(str(root / pattern)))
+        if not matches:
+            raise InputError(f"{root / pattern} does not exist.")
+        paths += matches
+    return paths

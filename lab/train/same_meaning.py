@@ -79,7 +79,7 @@ class Meanings:
         return rng.choice(self._texts[concepts[0]]) if len(concepts) == 1 else text
 
     def another_name(self, rng: Random, text: str) -> str | None:
-        """Another text of some concept that has this one; None where there is none."""
+        """Another text of some concept that has this one; None if there is none."""
         folded = text.casefold()
         concepts = self._concepts.get(folded)
         names = [t for t in self._texts[rng.choice(concepts)] if t != folded] if concepts else []

@@ -83,7 +83,7 @@ def terminology_graph(
 
 
 def _take_acronyms(names: dict[str, str], related: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Remove the acronyms of a concept with other names; return the pairs whose first text entails the second."""
+    """Remove the acronyms of a concept with other names; return pairs in which the first text entails the second."""
     full = [text for text in names.values() if not is_acronym(text)]
     if not full:
         return ()

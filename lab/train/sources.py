@@ -5,7 +5,6 @@ Texts of benchmarks are left out first. Some concepts are held out for the devel
 
 from __future__ import annotations
 
-import glob
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -18,7 +17,7 @@ from lab.train.coded import aside_texts, coded_graph, parents_by_id
 from lab.train.graph import Graph
 from lab.train.labeled import LabeledPairs, read_pairs
 from lab.train.morphology import composed
-from lab.train.recipe import EnglishFiles
+from lab.train.recipe import EnglishFiles, files_of
 from lab.train.same_meaning import Meanings
 from lab.train.source_graphs import definitions, terminology_graph, with_neighbors, wordnet_graph
 from lab.train.wordings import abbreviation_graph, nouns_for, read_word_forms
@@ -29,7 +28,7 @@ from softirr.meaning.terminology import read_table
 from softirr.meaning.terminology.text_files import lines
 from softirr.text import normalize
 
-__all__ = ["ENGLISH", "Sources", "files_of", "fingerprint", "folded_pair", "gather", "held_out"]
+__all__ = ["ENGLISH", "Sources", "fingerprint", "folded_pair", "gather", "held_out"]
 
 Say = Callable[[str], None]
 ENGLISH = "en"
@@ -83,23 +82,6 @@ class Sources:
         return Meanings(self.graphs)
 
 
-def files_of(root: Path, patterns: Iterable[str]) -> list[str]:
-    """Paths that match the patterns, each relative to a folder.
-
-    Raises
-    ------
-    InputError
-        If nothing matches a pattern.
-    """
-    paths: list[str] = []
-    for pattern in patterns:
-        matches = sorted(glob.glob(str(root / pattern)))
-        if not matches:
-            raise InputError(f"{root / pattern} does not exist.")
-        paths += matches
-    return paths
-
-
 def gather(files: EnglishFiles, root: Path = Path(), say: Say = lambda sentence: None) -> Sources:
     """Read all English sources.
 
@@ -139,7 +121,7 @@ class _Gathering:
         self._confused: tuple[tuple[str, str], ...] = ()
 
     def _keep(self, text: str) -> bool:
-        """Whether a text may be used: it is no text of a benchmark."""
+        """Whether a text may be used, because no benchmark has it."""
         is_banned = text.casefold() in self._banned
         if is_banned:
             self._dropped.add(text.casefold())

@@ -67,7 +67,7 @@ OTHER_LANGUAGES: dict[str, float] = {
 """How often each kind is drawn in other languages."""
 KINDS = tuple(WEIGHTS | OTHER_LANGUAGES)
 _IN_CONTEXT = frozenset({"synonym", "sibling", "neighbor", "look-alike", "random", "everyday"})
-"""Kinds whose pairs are sometimes drawn with the same words around both texts."""
+"""Kinds of pairs that are sometimes drawn with the same words around both texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class PairStream:
 
 
 class MixedStream:
-    """Examples of several languages, each as often as its weight says.
+    """Examples of several languages, in the proportion of their weights.
 
     Parameters
     ----------

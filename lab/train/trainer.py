@@ -195,7 +195,7 @@ class Trainer:
         return (loss + soft) / 2 + (weight * sum(differences) / len(differences) if differences else 0.0)
 
     def _measure(self) -> None:
-        """Measure the average on the development set, with a calibration of its own."""
+        """Calibrate the average on the development set, and measure it there."""
         state, training = self.state, self.training
         values = margins(self.averaged(), self._encoder, self._development.pairs, self._machine)
         values_by_name = measures(self._development, values, calibrate(self._development, values))

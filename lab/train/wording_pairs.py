@@ -8,8 +8,9 @@ from random import Random
 from lab.train.concept_choice import TRIES
 from lab.train.concept_pairs import ConceptPairs, Draw, Drawn, either_way
 from lab.train.language import language
-from lab.train.perturb import false_initials, initials, typo
+from lab.train.perturb import typo
 from lab.train.sources import Sources
+from lab.train.wordings import false_initials, initials
 from softirr.meaning.measures.lexical import tokens
 
 __all__ = ["WordingPairs"]
@@ -34,7 +35,7 @@ class WordingPairs:
     Parameters
     ----------
     concepts
-        Of the same sources.
+        Concepts of the same sources.
     """
 
     def __init__(self, sources: Sources, concepts: ConceptPairs) -> None:
@@ -108,7 +109,7 @@ class WordingPairs:
         return None
 
     def joined(self, rng: Random) -> Drawn:
-        """Two findings in one text: both ways to say it, with the roles swapped, and each finding alone."""
+        """Two findings in one text: in other words, with the roles swapped, and each finding alone."""
         # short texts differ in the roles alone; long texts alone do not teach the roles
         pool = "everyday" if rng.random() < 0.6 and "everyday" in self._concepts.pools else "any"
         text_a, text_b = self._concepts.text(rng, pool), self._concepts.text(rng, pool)
@@ -145,7 +146,7 @@ class WordingPairs:
         return self.language.vary(rng, text)
 
     def slip(self, rng: Random, text: str) -> str | None:
-        """The text mistyped, or None where the slip makes another word: prostate is not prostrate."""
+        """The text mistyped, or None if the slip makes another word: prostate is not prostrate."""
         changed = typo(rng, text)
         if changed is None or tokens(changed) <= tokens(text):
             return None

@@ -1,7 +1,4 @@
-"""Wordings from lists of other projects.
-
-Abbreviations with their senses, and adjectives with the noun that they pertain to.
-"""
+"""Abbreviations with their senses, initials, and adjectives with the noun that they pertain to."""
 
 from __future__ import annotations
 
@@ -10,12 +7,23 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from random import Random
 
 from lab.train.graph import Graph
+from lab.train.perturb import small_words
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
-__all__ = ["abbreviation_graph", "is_acronym", "nouns_for", "read_word_forms", "with_noun"]
+__all__ = [
+    "abbreviation_graph",
+    "false_initials",
+    "initials",
+    "is_acronym",
+    "likeness_to_initials",
+    "nouns_for",
+    "read_word_forms",
+    "with_noun",
+]
 
 _MAIN_SENSE = 0.8
 """Share in real notes from which a sense is what an abbreviation means to any reader."""
@@ -112,7 +120,7 @@ def nouns_for(pertaining: dict[str, str], texts: Iterable[str]) -> tuple[tuple[s
 
 
 def with_noun(text: str, nouns: dict[str, str]) -> tuple[str, str, str] | None:
-    """Of a text that begins with such an adjective: the adjective, its noun and the rest; None for any other text.
+    """The adjective, its noun and the rest of a text that begins with such an adjective; None for any other text.
 
     Examples
     --------
@@ -122,3 +130,34 @@ def with_noun(text: str, nouns: dict[str, str]) -> tuple[str, str, str] | None:
     first, _, ending = text.partition(" ")
     noun = nouns.get(first.lower())
     return (first.lower(), noun, ending) if noun and ending and ending[0].isalpha() else None
+
+
+def initials(text: str) -> str | None:
+    """The initialism of a term of three to six words, small words left out; None if it would be too short."""
+    words = _counted_words(text)
+    if not 3 <= len(words) <= 6 or not all(w.isalpha() for w in words):
+        return None
+    return "".join(w[0].upper() for w in words)
+
+
+def likeness_to_initials(text: str, short: str) -> tuple[int, int]:
+    """How many letters of an initialism, in order, begin words of a text, and how many occur in it."""
+    from rapidfuzz.distance import LCSseq
+
+    first = "".join(w[0] for w in _counted_words(text)).casefold()
+    return LCSseq.similarity(short.casefold(), first), LCSseq.similarity(short.casefold(), text.casefold())
+
+
+def _counted_words(text: str) -> list[str]:
+    return [w for w in re.split(r"[\s-]+", text) if w and w.lower() not in small_words(1)]
+
+
+def false_initials(rng: Random, short: str) -> str:
+    """Another initialism: a letter changed, or two letters swapped."""
+    k = rng.randrange(len(short))
+    if rng.random() < 0.3 and len(set(short)) > 1:
+        letters = list(short)
+        while "".join(letters) == short:
+            rng.shuffle(letters)
+        return "".join(letters)
+    return short[:k] + rng.choice([c for c in "ABCDEFGHILMNOPRSTUV" if c != short[k]]) + short[k + 1 :]

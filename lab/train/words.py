@@ -17,9 +17,9 @@ LISTS = (
 )  # fmt: skip
 """Lists of concepts."""
 SHORT_FORMS = ("abbreviations", "shorthand")
-"""Those whose concepts begin with an abbreviation."""
+"""Lists in which a concept begins with an abbreviation."""
 LAY = ("lay", "symptoms")
-"""Those whose concepts have patients' wordings."""
+"""Lists with patients' wordings."""
 CONFUSED = ("confused_findings", "confused_diseases", "opposites", "look_alikes", "wrong_expansions")
 """Lists of pairs that mean different things."""
 

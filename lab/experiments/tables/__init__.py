@@ -1,4 +1,4 @@
-"""Annotated tables: what people wrote, with codes for what they meant; see :func:`load_table`."""
+"""Annotated tables of texts with codes for their meaning; see :func:`load_table`."""
 
 from lab.experiments.tables.annotated_table import Coded, GoldTable
 from lab.experiments.tables.choose_reader import KINDS, load_table

@@ -36,7 +36,7 @@ def load_table(source: str, *, kind: str | None = None) -> GoldTable:
     Raises
     ------
     InputError
-        One sentence that names the file, and the line where there is one.
+        One sentence that names the file and, if possible, the line.
     """
     label, path, extra = named_paths(source)
     table_kind = kind or _guess(path)

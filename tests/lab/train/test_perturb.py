@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.train import perturb
+from lab.train import perturb, wordings
 from lab.train.words import read_groups
 from softirr.meaning.lexicon.words import opposites
 
@@ -72,9 +72,9 @@ def test_numbers_change_their_value():
 
 
 def test_likeness_to_initials_counts_words_first():
-    assert perturb.likeness_to_initials("obstructive sleep apnea", "OSA") == (3, 3)
-    assert perturb.likeness_to_initials("osteosarcoma of the arm", "OSA") == (2, 3)
-    assert perturb.likeness_to_initials("otitis", "OSA") == (1, 2)
+    assert wordings.likeness_to_initials("obstructive sleep apnea", "OSA") == (3, 3)
+    assert wordings.likeness_to_initials("osteosarcoma of the arm", "OSA") == (2, 3)
+    assert wordings.likeness_to_initials("otitis", "OSA") == (1, 2)
 
 
 def test_swaps_come_from_one_group():
@@ -107,7 +107,7 @@ def test_a_typo_leaves_short_words_and_the_first_letters_alone():
 
 
 def test_initials():
-    assert perturb.initials("chronic obstructive pulmonary disease") == "COPD"
-    assert perturb.initials("cancer of the lung") is None
-    assert all(perturb.false_initials(Random(seed), "COPD") != "COPD" for seed in range(100))
-    assert perturb.false_initials(Random(0), "AAA") != "AAA"
+    assert wordings.initials("chronic obstructive pulmonary disease") == "COPD"
+    assert wordings.initials("cancer of the lung") is None
+    assert all(wordings.false_initials(Random(seed), "COPD") != "COPD" for seed in range(100))
+    assert wordings.false_initials(Random(0), "AAA") != "AAA"
