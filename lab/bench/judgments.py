@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.bench.evidence import HEADLINE, Case, judge, statistics
+from lab.bench.evidence import HEADLINE
+from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import Population
 from lab.bench.record_fit import fit
 from softirr.answers.table import AnnotationTable, Answer

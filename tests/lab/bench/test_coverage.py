@@ -24,12 +24,12 @@ class TestPopulations:
     def test_their_truth_is_what_large_projects_come_to(self, name):
         """Means of 30 projects of 1,000 items are within four standard errors, and what 1,000 items are off by."""
         population = POPULATIONS[name]
-        values, known = [], population.truth()
+        values, expected = [], population.truth()
         for seed in range(30):
             result = matrix_agreement(population.draw(1_000, np.random.default_rng(seed)), population.similarity)
-            values.append([result.summary.coefficients[n].value for n in known])
+            values.append([result.summary.coefficients[n].value for n in expected])
         mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(30)
-        truth = np.array(list(known.values()))
+        truth = np.array(list(expected.values()))
         assert np.all(np.abs(mean - truth) < 4 * error + 0.001)
 
     def test_answers_are_missing_as_often_as_said(self):
@@ -63,7 +63,7 @@ class TestCoverage:
         true = intervals.standard_error
         monkeypatch.setattr(intervals, "standard_error", lambda estimate: true(estimate) / 2)
         coverages = coverage.cover(POPULATIONS["3 categories, 2 raters"], 100, "exact", self.PROJECTS)
-        assert all(one.share_held < 0.85 for one in coverages.values())
+        assert all(coverage.share_held < 0.85 for coverage in coverages.values())
 
 
 @pytest.mark.slow

@@ -18,11 +18,11 @@ def simulated() -> list[Trial]:
 
 
 def held(some: list[Trial]) -> float:
-    return float(np.mean([one.low <= one.truth <= one.high for one in some]))
+    return float(np.mean([trial.low <= trial.truth <= trial.high for trial in some]))
 
 
 def of(some: list[Trial], route: str, n: int | None) -> list[Trial]:
-    return [one for one in some if (one.route, one.judgments) == (route, n)]
+    return [trial for trial in some if (trial.route, trial.judgments) == (route, n)]
 
 
 @pytest.mark.slow
@@ -35,20 +35,20 @@ def test_intervals_contain_the_truth(simulated: list[Trial], route: str, n: int 
 
 def test_an_interval_that_is_too_narrow_is_noticed(simulated: list[Trial]) -> None:
     half = [
-        replace(one, low=(3 * one.value + one.low) / 4, high=(3 * one.value + one.high) / 4)
-        for one in of(simulated, "estimator", 30)
+        replace(trial, low=(3 * trial.value + trial.low) / 4, high=(3 * trial.value + trial.high) / 4)
+        for trial in of(simulated, "estimator", 30)
     ]
     assert held(half) < 25 / 30
 
 
 def test_judgments_narrow_the_interval_and_beat_the_classical_audit(simulated: list[Trial]) -> None:
     def width(some: list[Trial]) -> float:
-        return float(np.mean([one.high - one.low for one in some]))
+        return float(np.mean([trial.high - trial.low for trial in some]))
 
     before, after = (of(simulated, "estimator", n) for n in (0, 30))
     assert width(after) < 0.6 * width(before)
     assert width(after) < width(of(simulated, "classical", 30))
-    narrow = [one for one in of(simulated, "looking", None) if one.high - one.low <= NARROW]
+    narrow = [trial for trial in of(simulated, "looking", None) if trial.high - trial.low <= NARROW]
     assert len(narrow) > PROJECTS / 2
 
 

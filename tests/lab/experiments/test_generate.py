@@ -71,8 +71,8 @@ def test_sizes_are_within_their_bounds(target: float, seed: int) -> None:
     assert SMALLEST <= m <= LARGEST
     assert SMALLEST <= n <= LARGEST
     assert abs(m - n) <= size_gap(target, m)
-    wanted = shared_count(target, m, n)
-    assert k in {min(math.floor(wanted), m, n), min(math.ceil(wanted), m, n)}
+    expected = shared_count(target, m, n)
+    assert k in {min(math.floor(expected), m, n), min(math.ceil(expected), m, n)}
 
 
 @pytest.mark.parametrize("target", [0.0, 0.15, 0.4, 0.6, 0.85, 1.0])
@@ -123,8 +123,8 @@ def test_the_target_is_the_share_of_kept_concepts(
 ) -> None:
     for number in range(5):
         population = generators[setting].population(number, kind)
-        kept = sum(a == b for a, b in population.concepts)
-        assert kept == nearest(population.target * 100)
+        remaining = sum(a == b for a, b in population.concepts)
+        assert remaining == nearest(population.target * 100)
         concepts = [a[0] for a, _ in population.concepts]
         assert len(set(concepts)) == 100, "concepts are sampled without replacement"
 
@@ -155,13 +155,13 @@ def test_negatives_are_what_they_are_called(
             elif kind == "ancestor":
                 assert b in parents | grandparents
             elif kind == "lexical":
-                others = sorted(
+                rest_of_pool = sorted(
                     -Indel.normalized_similarity(terminology.names[a][0], terminology.names[c][0])
                     for c in generator.pool
                     if terminology.folded[a].isdisjoint(terminology.folded[c])
                 )
-                mine = -Indel.normalized_similarity(terminology.names[a][0], terminology.names[b][0])
-                assert mine <= others[NEIGHBOURS - 1]
+                distance = -Indel.normalized_similarity(terminology.names[a][0], terminology.names[b][0])
+                assert distance <= rest_of_pool[NEIGHBOURS - 1]
                 assert b in generator.pool
 
 
@@ -178,13 +178,13 @@ def test_sets_follow_the_rule(kind: Negatives, generators: dict[Setting, Generat
             assert SMALLEST <= len(b) <= LARGEST
             assert abs(len(a) - len(b)) <= size_gap(population.target, len(a))
             common = set(a) & set(b)
-            wanted = shared_count(population.target, len(a), len(b))
-            assert len(common) in {min(math.floor(wanted), len(a), len(b)), min(math.ceil(wanted), len(a), len(b))}
+            expected = shared_count(population.target, len(a), len(b))
+            assert len(common) in {min(math.floor(expected), len(a), len(b)), min(math.ceil(expected), len(a), len(b))}
             jaccards.append(len(common) / len(set(a) | set(b)))
             for concept in set(b) - common:
                 negative = number[concept]
-                for other in a:
-                    assert terminology.folded[negative].isdisjoint(terminology.folded[number[other]]), (
+                for second in a:
+                    assert terminology.folded[negative].isdisjoint(terminology.folded[number[second]]), (
                         "a leak of the truth"
                     )
                 kin = {
@@ -213,22 +213,24 @@ def test_kinds_of_negatives_share_everything_else(setting: Setting, generators: 
             assert a == c
             assert x == u, "the first rater's words"
             assert len(b) == len(d)
-            kept = [i for i, concept in enumerate(b) if concept in a]
-            assert [b[i] for i in kept] == [concept for concept in d if concept in a]
-            assert [y[i] for i in kept] == [v[i] for i in kept], "the second rater's words for the same concept"
+            remaining = [i for i, concept in enumerate(b) if concept in a]
+            assert [b[i] for i in remaining] == [concept for concept in d if concept in a]
+            assert [y[i] for i in remaining] == [v[i] for i in remaining], (
+                "the second rater's words for the same concept"
+            )
 
 
 def test_both_raters_draw_their_names_uniformly(generators: dict[Setting, Generator], terminology: Terminology) -> None:
     number = {id: c for c, id in enumerate(terminology.ids)}
-    places = [Counter[int](), Counter[int]()]
+    positions = [Counter[int](), Counter[int]()]
     for index in range(60):
         population = generators["hard"].population(index)
         for concepts, texts in zip(population.concepts, population.texts, strict=True):
             for rater in (0, 1):
                 names = terminology.names[number[concepts[rater][0]]]
                 if len(names) == 3:
-                    places[rater][names.index(texts[rater][0])] += 1
-    for counts in places:
+                    positions[rater][names.index(texts[rater][0])] += 1
+    for counts in positions:
         total = sum(counts.values())
         assert total > 1_000
         assert all(abs(counts[k] / total - 1 / 3) < 0.03 for k in range(3))
@@ -242,14 +244,14 @@ def test_both_raters_draw_their_names_uniformly(generators: dict[Setting, Genera
 def test_the_same_seed_gives_the_same_bytes_whatever_was_made_before(
     setting: Setting, terminology: Terminology
 ) -> None:
-    one = Generator(terminology, setting, seed=7)
+    generator = Generator(terminology, setting, seed=7)
     for number in range(3):
-        one.population(number, "sibling")
+        generator.population(number, "sibling")
     again = Generator(terminology, setting, seed=7)
-    assert one.population(5, "lexical").digest == again.population(5, "lexical").digest
-    other = Generator(terminology, setting, seed=8)
-    assert one.population(5).digest != other.population(5).digest
-    assert one.population(5).digest != one.population(6).digest
+    assert generator.population(5, "lexical").digest == again.population(5, "lexical").digest
+    second = Generator(terminology, setting, seed=8)
+    assert generator.population(5).digest != second.population(5).digest
+    assert generator.population(5).digest != generator.population(6).digest
 
 
 def test_draws_never_change() -> None:

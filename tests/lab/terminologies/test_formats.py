@@ -70,11 +70,13 @@ def test_names_parents_and_synonyms_of_every_format(kind: str, tmp_path: Path) -
     terminology = load(str(MAKE[kind](tmp_path)))
     expected = json.loads((Path(__file__).parent / "concepts.json").read_text(encoding="utf-8"))[kind]
     names, note = _names(terminology), expected["note"]
-    assert {id: name[0] for id, name in names.items()} == {id: own[0] for id, own in expected["names"].items()}, note
-    assert {id: set(name) for id, name in names.items()} == {id: set(own) for id, own in expected["names"].items()}, (
+    assert {id: name[0] for id, name in names.items()} == {id: values[0] for id, values in expected["names"].items()}, (
         note
     )
-    assert {id: sorted(own) for id, own in _parents(terminology).items() if own} == expected["parents"], note
+    assert {id: set(name) for id, name in names.items()} == {
+        id: set(values) for id, values in expected["names"].items()
+    }, note
+    assert {id: sorted(values) for id, values in _parents(terminology).items() if values} == expected["parents"], note
     synonyms = sorted([terminology.ids[concept], text, scope] for concept, text, scope in terminology.synonyms)
     assert synonyms == sorted(expected["synonyms"]), note
 
@@ -258,8 +260,8 @@ def test_links_of_mesh_that_close_a_cycle_are_left_out(tmp_path: Path) -> None:
     [("hpo/hp.obo.gz", "hpo"), ("cl/cl-base.obo.gz", "cl"), ("icd10cm/icd10cm_tabular_2021.xml.gz", "icd10cm")],
 )
 def test_a_published_file_and_its_table_agree(obo: str, folder: str, shared_data: Path) -> None:
-    whole = load(str(shared_data / "benchmark" / "terminology" / obo))
+    complete = load(str(shared_data / "benchmark" / "terminology" / obo))
     table = load(str(shared_data / "benchmark" / "terminology" / folder))
-    assert set(whole.ids) == set(table.ids)
-    assert sum(map(len, whole.parents)) == sum(map(len, table.parents))
-    assert sum(map(len, whole.names)) == sum(map(len, table.names))
+    assert set(complete.ids) == set(table.ids)
+    assert sum(map(len, complete.parents)) == sum(map(len, table.parents))
+    assert sum(map(len, complete.names)) == sum(map(len, table.names))

@@ -65,10 +65,10 @@ def test_answers_in_another_folder_without_a_network(tmp_path, root):
 
 
 def test_directions():
-    both = softirr.measure("nli", device="cpu").both(
+    directions = softirr.measure("nli", device="cpu").both(
         [("dry cough", "cough"), ("severe headache", "headache"), ("bacterial pneumonia", "pneumonia")]
     )
-    assert (both[:, 0] > both[:, 1] + 0.2).all()
+    assert (directions[:, 0] > directions[:, 1] + 0.2).all()
 
 
 @pytest.mark.slow
@@ -76,13 +76,11 @@ def test_directions():
 def test_the_card_says_what_the_challenge_sets_give(name, folder, root):
     tables = json.loads((folder / "measured.json").read_text(encoding="utf-8"))["shipped"]["tables"]
     documented = next(
-        {row: values for row, *values in table["rows"]}
-        for table in tables
-        if table["title"] == f"Challenge set {name}"
+        {row: values for row, *values in table["rows"]} for table in tables if table["title"] == f"Challenge set {name}"
     )
     pairs = read_challenge(str(root / "tests" / "lab" / "train" / name))
-    whole, _ = challenge_tables(softirr.measure("nli", device="cpu"), pairs, name)
-    measured = {row: values for row, *values in whole.rows}
+    summary, _ = challenge_tables(softirr.measure("nli", device="cpu"), pairs, name)
+    measured = {row: values for row, *values in summary.rows}
     assert measured["pairs"] == documented["pairs"]
     assert measured["pairs"][0] == len(pairs) < 3 * measured["pairs"][1] + 3
     for row in measured:

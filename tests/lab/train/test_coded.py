@@ -93,6 +93,6 @@ def test_no_source_keeps_a_text_that_is_set_aside(file, tmp_path):
     texts = {text.casefold() for graph in sources.graphs for forms in graph.forms for text in forms}
     assert not texts & {"secret words", "more secret words"} and {"cough", "heart attack"} <= texts
     assert any("notes" in note for note in sources.notes)
-    drawn = PairStream(sources, seed=1).chunk(0, 400)
+    examples = PairStream(sources, seed=1).chunk(0, 400)
     unclear = {frozenset(pair) for pair in (("heart attack", "cardiac arrest"), ("heart attack", "heart stopped"))}
-    assert not any(frozenset((e.premise, e.hypothesis)) in unclear and not e.entails for e in drawn)
+    assert not any(frozenset((e.premise, e.hypothesis)) in unclear and not e.entails for e in examples)

@@ -75,9 +75,9 @@ def test_calibration_lowers_what_it_minimises():
 
 def test_calibration_leaves_a_calibrated_model_nearly_alone():
     dev, margins = development_set(400)
-    once = calibrate(dev, margins)
-    again = calibrate(dev, once.scale * margins + once.shift)
-    assert again.scale == pytest.approx(1, abs=0.1) and again.shift == pytest.approx(0, abs=0.2)
+    fitted = calibrate(dev, margins)
+    refitted = calibrate(dev, fitted.scale * margins + fitted.shift)
+    assert refitted.scale == pytest.approx(1, abs=0.1) and refitted.shift == pytest.approx(0, abs=0.2)
 
 
 def test_an_untrained_model_is_calibrated_without_harm():

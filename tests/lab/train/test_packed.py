@@ -25,12 +25,12 @@ def test_logits_and_gradients_are_those_of_the_padded_model(tiny):
     assert padded["attention_mask"].sum() == len(batch.ids) < padded["attention_mask"].numel()
     logits = model.train()(**padded).logits
     torch.nn.functional.cross_entropy(logits, torch.from_numpy(batch.labels)).backward()
-    wanted = {name: p.grad.clone() for name, p in model.named_parameters()}
+    padded_gradients = {name: p.grad.clone() for name, p in model.named_parameters()}
     model.zero_grad()
     packed, hidden = packed_logits(model, batch)
     assert torch.allclose(packed, logits, atol=1e-5)
     assert [h.shape for h in hidden] == [(len(batch.ids), 32)] * 3
     torch.nn.functional.cross_entropy(packed, torch.from_numpy(batch.labels)).backward()
     for name, p in model.named_parameters():
-        assert torch.allclose(p.grad, wanted[name], atol=1e-5), name
+        assert torch.allclose(p.grad, padded_gradients[name], atol=1e-5), name
     assert batch.labels.tolist() == [[1, 0, 1, 0][k] for k in rows] and np.all(np.diff(batch.lengths) >= 0)

