@@ -1,6 +1,6 @@
 """``python -m lab.bench coefficients``: how long coefficients take, next to other libraries in the same run.
 
-Every line runs in a separate process, so that its peak memory can be measured. Times are only comparable within one run:
+Every line runs in a separate process, for its peak memory. Times are only comparable within one run:
 read the ratios.
 """
 
@@ -194,10 +194,10 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     peer, on_matrix, by_nltk = done["krippendorff_on_matrix"], done["softirr_on_matrix"], done["nltk_on_matrix"]
     yield ""
     yield (
-        f"softirr / rapidfuzz: {on_texts.wall / bare.wall:.2f} by the clock, {on_texts.processor / bare.processor:.2f} of "
-        "the processor. "
-        f"krippendorff / softirr: {peer.wall / on_matrix.wall:.0f} by the clock, {peer.processor / on_matrix.processor:.0f} "
-        "of the processor. "
+        f"softirr / rapidfuzz: {on_texts.wall / bare.wall:.2f} by the clock, "
+        f"{on_texts.processor / bare.processor:.2f} of the processor. "
+        f"krippendorff / softirr: {peer.wall / on_matrix.wall:.0f} by the clock, "
+        f"{peer.processor / on_matrix.processor:.0f} of the processor. "
         f"NLTK / softirr: {by_nltk.wall / on_matrix.wall:.1f} by the clock."
     )
 

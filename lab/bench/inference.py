@@ -1,4 +1,4 @@
-"""``python -m lab.bench inference``: speed of scoring pairs with an entailment model, compared with other methods in one run."""
+"""``python -m lab.bench inference``: speed of an entailment model, compared with other methods in one run."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
         moved = float(np.abs(timing.answers - reference).max())
         kappa = abs(_kappa(timing.answers[:, entailment]) - _kappa(reference[:, entailment]))
         yield (
-            f"| {contender} | {len(directed) / timing.best:,.0f} | {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
+            f"| {contender} | {len(directed) / timing.best:,.0f} "
+            f"| {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
             f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | "
             f"{moved:.1e} | {kappa:.1e} |"
         )

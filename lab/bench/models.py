@@ -1,4 +1,4 @@
-"""``python -m lab.bench models``: how often the verdict about a model is wrong, by the measure and with judged sheets."""
+"""``python -m lab.bench models``: errors of the verdict about a model, by the measure and with judged sheets."""
 
 from __future__ import annotations
 

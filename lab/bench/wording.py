@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 SHARES = (0.3, 0.5, 0.7, 0.9)
 """How often both raters mean the same concept, in turn."""
 ROTATIONS = 3
-"""Chance pairs of each item: number of other items of which the second text is paired with the item's first text."""
+"""Chance pairs of each item: the first text with the second text of this many other items."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""``python -m lab.experiments synthetic | real``: the error of each measure, with the tables and figures of the paper."""
+"""``python -m lab.experiments synthetic | real``: errors of measures, with the tables and figures of the paper."""
 
 from __future__ import annotations
 

@@ -116,14 +116,14 @@ class Generator:
     size : int
         Items of a population.
     negatives : tuple of str
-        The kinds that will be asked for; concepts without relatives of these kinds are left out.
+        Kinds of negatives; concepts without relatives of these kinds are left out.
     among : collection of int, optional
         Concepts that may be drawn, also as random and lexical negatives; siblings and ancestors may be any.
 
     Raises
     ------
     InputError
-        If the terminology has too few concepts that can be used, or no hierarchy where one is needed.
+        If the terminology has too few concepts that can be used, or lacks a hierarchy that is needed.
     """
 
     def __init__(
@@ -149,8 +149,8 @@ class Generator:
         if len(self.pool) < n_needed:
             raise InputError(
                 f"{terminology.name} has {len(self.pool)} concepts with {_NAMES_NEEDED[setting]} names or more"
-                f"{' and with relatives' if len(self.pool) < len(named_concepts) else ''}, but the setting {setting!r} needs "
-                f"{n_needed}: "
+                f"{' and with relatives' if len(self.pool) < len(named_concepts) else ''}, "
+                f"but the setting {setting!r} needs {n_needed}: "
                 "name other settings with --setting, or ask for less with --size or --negatives."
             )
 
@@ -195,7 +195,7 @@ class Generator:
         return a != b and folded[a].isdisjoint(folded[b])
 
     def _lexical(self, concept: int) -> tuple[int, ...]:
-        """The pool's concepts whose preferred names are closest to this one's (normalized Indel)."""
+        """The pool's concepts with the preferred names closest to this one (normalized Indel)."""
         if concept not in self._neighbors:
             import numpy as np
             from rapidfuzz import process

@@ -229,7 +229,7 @@ def real_table(results: Results) -> Table:
 
 
 def _real_ties(results: Results, records: Sequence[Record], coefficient: str) -> frozenset[str]:
-    """Measures whose error is not significantly above the lowest: signs are flipped item by item."""
+    """Measures with an error not significantly above the lowest: signs are flipped item by item."""
     by_table: dict[str, Floats] = {}
     for record in records:
         truth = results.store.truth(record.population.digest).contributions.get(coefficient)

@@ -52,7 +52,7 @@ class Scored:
         Equivalence of both answers of each same-item pair, under the optimal assignment.
     contributions : dict
         Each item's contribution to each coefficient, under the optimal assignment: the coefficient's value plus the
-        item's influence, whose mean is the value (pseudo-values).
+        item's influence; their mean is the value (pseudo-values).
     pairs, texts : int
         Number of pairs of texts that the measure scored, and of distinct texts.
     seconds : float

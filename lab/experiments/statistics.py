@@ -45,7 +45,7 @@ def paired_permutation(differences: Floats, *, permutations: int = PERMUTATIONS,
 
 
 def ties(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed: int = 0) -> frozenset[str]:
-    """The name with the lowest mean, and all whose paired errors are not significantly different from its errors.
+    """The name with the lowest mean, and all names with paired errors that are not significantly different.
 
     Parameters
     ----------

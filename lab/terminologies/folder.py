@@ -1,4 +1,7 @@
-"""A folder with ``concepts.tsv`` (id, name) and optionally ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent)."""
+"""A folder of tables: ``concepts.tsv`` (id, name), ``synonyms.tsv`` (id, synonym, scope), ``is_a.tsv`` (child, parent).
+
+Only the first is required.
+"""
 
 from __future__ import annotations
 

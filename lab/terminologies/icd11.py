@@ -85,7 +85,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     }
     if columns["title"] is None or columns["code"] is None:
         raise InputError(
-            f"{path}, line {number}: the header has neither id and name, as a list of concepts has, nor Code and Title, as WHO's tabulation of ICD-11 has."
+            f"{path}, line {number}: the header has neither id and name, as a list of concepts has, nor Code and Title, "
+            "as WHO's tabulation of ICD-11 has."
         )
     for number, line in source:
         if not line.strip():

@@ -15,7 +15,7 @@ from softirr.plural import plural
 
 __all__ = ["find", "read"]
 
-_CURRENCY = 9  # column of llt.asc that says whether a term is current
+_CURRENCY = 9  # column of llt.asc that shows whether a term is current
 
 
 def read(path: Path, builder: Builder) -> None:

@@ -199,6 +199,6 @@ def _add_nearest(owned: Sequence[tuple[str, int]], result: Sequence[dict[int, No
         result[owned[row][1]].update((owned[column][1], None) for column in columns)
 
 
-def _may_be_broader(one: Sequence[frozenset[str]], other: Sequence[frozenset[str]]) -> bool:
+def _may_be_broader(texts_a: Sequence[frozenset[str]], texts_b: Sequence[frozenset[str]]) -> bool:
     """Whether all words of a text of one concept are in a text of the other concept."""
-    return any(a <= b or b <= a for a in one for b in other)
+    return any(a <= b or b <= a for a in texts_a for b in texts_b)

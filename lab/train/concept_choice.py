@@ -57,7 +57,7 @@ class Choice:
             by_part: dict[tuple[bool, int], list[int]] = {}
             for k in pool:
                 by_part.setdefault(graph.part(k), []).append(k)
-            # the square root gives small handwritten lists some weight beside large composed ones; what other sources
+            # the square root gives small handwritten lists some weight; what other sources
             # have, too, counts in part
             weighted_pools.extend(
                 (

@@ -128,8 +128,8 @@ class EnglishPairs(WordingPairs):
                 return None
             changed = rng.choice(wordings).format(*rng.sample(third[:2], 2))
             return None if {text_a, text_b} == set(third[:2]) else (sentence, changed, 0)
-        alone = self._meanings.reworded(rng, rng.choice((text_a, text_b)))
-        return (sentence, alone, int(not either)) if draw < 0.6 else (alone, sentence, int(either))
+        single = self._meanings.reworded(rng, rng.choice((text_a, text_b)))
+        return (sentence, single, int(not either)) if draw < 0.6 else (single, sentence, int(either))
 
     def word_form(self, rng: Random) -> Drawn:
         """An adjective against its noun (renal cyst, cyst of the kidney), or against the noun of another one."""
@@ -138,13 +138,13 @@ class EnglishPairs(WordingPairs):
             match = with_noun(text, self._nouns)
             if match is None:
                 continue
-            _, noun, rest = match
-            held = rng.random() < 0.6
-            chosen = noun if held else rng.choice(self._sources.nouns)[1]
-            changed = rng.choice(("{1} of the {0}", "{0} {1}", "{1} of {0}")).format(chosen, rest)
-            if not held and (chosen == noun or self._meanings.same(text, changed)):
+            _, noun, ending = match
+            is_same = rng.random() < 0.6
+            drawn_noun = noun if is_same else rng.choice(self._sources.nouns)[1]
+            changed = rng.choice(("{1} of the {0}", "{0} {1}", "{1} of {0}")).format(drawn_noun, ending)
+            if not is_same and (drawn_noun == noun or self._meanings.same(text, changed)):
                 continue
-            return either_way(rng, text, changed, int(held))
+            return either_way(rng, text, changed, int(is_same))
         return None
 
     def lay(self, rng: Random) -> Drawn:

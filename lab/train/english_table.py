@@ -27,7 +27,9 @@ _LOOKS_FOREIGN = 1.0
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def write_english(file: Path, english: Sequence[str], others: Mapping[str, Sequence[str]], seed: int = 1) -> None:
+def write_english(
+    file: Path, english: Sequence[str], texts_by_language: Mapping[str, Sequence[str]], seed: int = 1
+) -> None:
     """Fit the table to English texts and texts of other languages, and write it.
 
     Texts that English and another language share are left out, as are scripts other than Latin.
@@ -37,7 +39,7 @@ def write_english(file: Path, english: Sequence[str], others: Mapping[str, Seque
     folded = {text.casefold() for text in english_texts}
     foreign = [
         text
-        for texts in others.values()
+        for texts in texts_by_language.values()
         for text in rng.sample(list(texts), min(len(texts), _MOST))
         if mostly_latin(text) and text.casefold() not in folded
     ]
@@ -80,12 +82,12 @@ def fit_english(texts: Sequence[str], labels: Sequence[float], seed: int) -> tup
 def _foreign_looking_words(
     english: set[str], foreign: Sequence[str], weights: NDArray[np.float64], bias: float
 ) -> NDArray[np.uint32]:
-    """Checksums of words that English texts use and that look foreign; words used in both are left out, unless frequent."""
+    """Checksums of English words that look foreign. Words of both kinds of texts are left out, unless frequent."""
     counts = Counter(word for text in english if text.isascii() for word in set(_WORD.findall(text.lower())))
-    used = Counter(word for text in foreign for word in set(_WORD.findall(text.lower())))
+    foreign_counts = Counter(word for text in foreign for word in set(_WORD.findall(text.lower())))
     listed = set()
     for word, count in counts.items():
-        if count < 3 or len(word) <= 3 or (used[word] >= 3 and count < 30):
+        if count < 3 or len(word) <= 3 or (foreign_counts[word] >= 3 and count < 30):
             continue
         groups = letter_groups(word)
         if weights[groups].sum() / max(len(groups), 1) ** 0.5 + bias < _LOOKS_FOREIGN:

@@ -87,7 +87,7 @@ def every_second_layer(model: Any) -> Any:
 
 
 def average_weights(model: Any, folders: Sequence[Path]) -> None:
-    """Give a model the mean of its weights and those of the models in these folders.
+    """Give a model the mean of its weights and the weights in these folders.
 
     Raises
     ------

@@ -72,28 +72,28 @@ class Language:
         """The text with one word turned into its opposite, or None if it has no such word."""
         if self.code == "en":
             return opposite(rng, text)
-        pattern, others = self._opposites
-        spots = list(pattern.finditer(text)) if others else []
+        pattern, opposites_of = self._opposites
+        spots = list(pattern.finditer(text)) if opposites_of else []
         if not spots:
             return None
         spot = rng.choice(spots)
-        choices = others.get(spot.group().casefold())  # none for a capital İ, which folds to two letters
+        choices = opposites_of.get(spot.group().casefold())  # none for a capital İ, which folds to two letters
         return text[: spot.start()] + rng.choice(choices) + text[spot.end() :] if choices else None
 
     @cached_property
     def _opposites(self) -> tuple[re.Pattern[str], dict[str, list[str]]]:
-        others: dict[str, list[str]] = {}
+        opposites_of: dict[str, list[str]] = {}
         beginnings: set[str] = set()
         for pair in self.opposite_words:
-            for word, other in (pair, pair[::-1]):
+            for word, opposite_word in (pair, pair[::-1]):
                 folded = word.removesuffix("-").casefold()
-                others.setdefault(folded, []).append(other.removesuffix("-"))
+                opposites_of.setdefault(folded, []).append(opposite_word.removesuffix("-"))
                 beginnings.update([folded] if word.endswith("-") else ())
-        longest_first = sorted(others, key=len, reverse=True)
+        longest_first = sorted(opposites_of, key=len, reverse=True)
         if self.code in _UNSPACED:
-            return re.compile("|".join(map(re.escape, longest_first))), others
+            return re.compile("|".join(map(re.escape, longest_first))), opposites_of
         endings = (re.escape(word) + (r"(?=\w\w\w)" if word in beginnings else r"(?!\w)") for word in longest_first)
-        return re.compile(r"(?<!\w)(?:" + "|".join(endings) + ")", re.IGNORECASE), others
+        return re.compile(r"(?<!\w)(?:" + "|".join(endings) + ")", re.IGNORECASE), opposites_of
 
     def vary(self, rng: Random, text: str) -> str:
         """The text as another person would type it."""
@@ -111,8 +111,8 @@ class Language:
         if number < len(self.number_words) and rng.random() < 0.4:
             return self.number_words[number]
         native = DIGITS.get(self.code)
-        written = str(number)
-        return written.translate(str.maketrans("0123456789", native)) if native and rng.random() < 0.3 else written
+        european = str(number)
+        return european.translate(str.maketrans("0123456789", native)) if native and rng.random() < 0.3 else european
 
 
 def _other_case(rng: Random, text: str) -> str:

@@ -31,21 +31,21 @@ class LanguagePairs(WordingPairs):
 
     def number(self, rng: Random) -> Drawn:
         """A number with its unit, against the same in other words, another number, or another unit."""
-        units, written = rng.choice(self.language.units), self.language.digits
+        units, digits = rng.choice(self.language.units), self.language.digits
         n = rng.choice((rng.randint(1, 10), rng.randint(1, 10), rng.randint(1, 99), rng.randint(1, 999)))
         text = self._concepts.text(rng) if rng.random() < 0.75 else ""
         form = rng.choice(("{text} {amount}", "{text} {amount}", "{amount} {text}"))
 
         def amount(number: int, wordings: tuple[str, ...]) -> str:
-            value = rng.choice(wordings).replace("{}", written(rng, number))
+            value = rng.choice(wordings).replace("{}", digits(rng, number))
             return form.format(text=text, amount=value).strip()
 
         draw = rng.random()
         if draw < 0.45:
             first, second, same = amount(n, units), amount(n, units), 1
         elif draw < 0.85:
-            others = {n + 1, n * 10, n * 2, n + rng.randint(2, 9), int(str(n)[::-1])} - {n}
-            first, second, same = amount(n, units), amount(rng.choice(sorted(others)), units), 0
+            other_numbers = {n + 1, n * 10, n * 2, n + rng.randint(2, 9), int(str(n)[::-1])} - {n}
+            first, second, same = amount(n, units), amount(rng.choice(sorted(other_numbers)), units), 0
         else:
             other_units = rng.choice([group for group in self.language.units if group is not units])
             first, second, same = amount(n, units), amount(n, other_units), 0
@@ -62,8 +62,8 @@ class LanguagePairs(WordingPairs):
         wording = rng.choice(verb)
         original, draw = sentence(wording, first, second), rng.random()
         if draw < 0.3 and len(verb) > 1:
-            other = rng.choice([w for w in verb if w != wording])
-            return either_way(rng, original, sentence(other, first, second), 1)
+            wording_b = rng.choice([w for w in verb if w != wording])
+            return either_way(rng, original, sentence(wording_b, first, second), 1)
         if draw < 0.8:
             return either_way(rng, original, sentence(rng.choice(verb), second, first), 0)
         other_verb = rng.choice([v for v in self.language.verbs if v is not verb])

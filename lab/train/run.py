@@ -53,9 +53,9 @@ class Run:
         """Gather the data and write the start model; after this, the work folder is all that a run needs."""
         self.work.mkdir(parents=True, exist_ok=True)
         recipe, say = self.recipe, self.machine.say
-        about = json.dumps({"english": asdict(recipe.english), "languages": asdict(recipe.languages)}, indent=1)
+        description = json.dumps({"english": asdict(recipe.english), "languages": asdict(recipe.languages)}, indent=1)
         record = self.work / "sources.json"
-        if record.is_file() and record.read_text(encoding="utf-8") != about:
+        if record.is_file() and record.read_text(encoding="utf-8") != description:
             raise InputError(f"{self.work} was prepared for a recipe with other data: choose another work folder.")
         if not self._data_file.is_file():
             sources = [gather(recipe.english, self.data, say)] if recipe.english.share else []
@@ -65,7 +65,7 @@ class Run:
                     replace(s, weight=s.weight * share) for s in gather_languages(recipe.languages, self.data, say)
                 ]
             write_data(self._data_file, sources)
-            record.write_text(about, encoding="utf-8")
+            record.write_text(description, encoding="utf-8")
         if not self._start.is_dir():
             self._write_start()
         say(f"The data and the start model are in {self.work}.")
@@ -80,9 +80,9 @@ class Run:
     def finish(self, output: Path) -> None:
         """Write the model: mean, calibration, folder, and the table that recognizes English if the recipe has one."""
         finish, machine = self.recipe.finish, self.machine
-        first, *others = (self._folder(name) for name in finish.mean)
+        first, *further_folders = (self._folder(name) for name in finish.mean)
         model, tokenizer = load_start(first)
-        average_weights(model, others)
+        average_weights(model, further_folders)
         last = next(t for t in self.recipe.trainings if t.name == finish.mean[-1])
         sources = read_data(self._data_file)
         ground = self._pairs(sources, last, for_calibration=True)

@@ -78,7 +78,7 @@ def terminology_graph(
         one_way=one_way,
         definitions=[(definitions or {}).get(key, "") for key in position],
         origin=origin,
-        share=3.0,  # what the training is for; word lists and the dictionary are always added
+        share=3.0,  # the purpose of the training; word lists and the dictionary are always added
     )
 
 

@@ -192,10 +192,12 @@ class _Gathering:
 
     def _labeled(self, file: str) -> LabeledPairs:
         data = read_pairs(file)
-        unseen = _without(data, self._banned_pairs)
-        n_removed = len(data.pairs) - len(unseen.pairs)
-        self._notes.append(f"{data.name}: {len(unseen.pairs):,} labeled pairs; {n_removed:,} benchmark pairs left out.")
-        return unseen
+        remaining = _without(data, self._banned_pairs)
+        n_removed = len(data.pairs) - len(remaining.pairs)
+        self._notes.append(
+            f"{data.name}: {len(remaining.pairs):,} labeled pairs; {n_removed:,} benchmark pairs left out."
+        )
+        return remaining
 
 
 def held_out(graph: Graph, share: float, among: Iterable[int] | None = None) -> Graph:

@@ -131,7 +131,7 @@ class Trainer:
 
     def run(self) -> bool:
         """Train until the end or until time is up; whether the training is finished."""
-        started, before, state = time.monotonic(), self.state.seconds, self.state
+        started, earlier_seconds, state = time.monotonic(), self.state.seconds, self.state
         if self.teacher is not None:
             self.teacher.to(self._machine.device).eval()
         if not state.history:
@@ -143,7 +143,7 @@ class Trainer:
                     self._step(batch)
                 state.done += 1
                 now = time.monotonic()
-                state.seconds = before + now - started
+                state.seconds = earlier_seconds + now - started
                 if state.done % (last // self.training.rounds) == 0:
                     self._measure()
                 is_over = now - started > self._machine.seconds
@@ -237,10 +237,10 @@ def _encoder(plan: ChunkPlan) -> Encoder:
 
 def margins(model: Any, encoder: Encoder, pairs: Sequence[tuple[str, str]], machine: Machine) -> NDArray[np.float64]:
     """Logit of entailment minus logit of its absence, in both directions, shape (n, 2)."""
-    both = [*pairs, *((b, a) for a, b in pairs)]
-    values = np.zeros(len(both))
+    directed = [*pairs, *((b, a) for a, b in pairs)]
+    values = np.zeros(len(directed))
     with torch.inference_mode(), machine.products():
-        for rows, batch in encoder.batches(both, [0] * len(both), 1024):
+        for rows, batch in encoder.batches(directed, [0] * len(directed), 1024):
             logits, _ = packed_logits(model, batch)
             values[rows] = (logits[:, 1] - logits[:, 0]).double().cpu().numpy()
     return values.reshape(2, -1).T

@@ -26,7 +26,7 @@ _IMPLIED = frozenset(
         ("while", "or"),
     }
 )
-"""Joins of which the first entails the second, with the two texts in the same order."""
+"""Pairs of joins: a text with the first entails the same text with the second."""
 
 
 class WordingPairs:

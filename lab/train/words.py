@@ -95,6 +95,6 @@ def read_confused() -> tuple[tuple[str, str], ...]:
 
 @cache
 def read_medical() -> list[dict[str, tuple[str, ...]]]:
-    """Everyday and technical words for one concept a row, by language."""
+    """Everyday and technical words of each concept, by language."""
     header, *rows = (line.split("|") for line in _lines("medical"))
     return [{code: tuple(cell.split("/")) for code, cell in zip(header, row, strict=False) if cell} for row in rows]

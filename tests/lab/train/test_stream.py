@@ -104,12 +104,7 @@ def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
     assert DevelopmentSet.of_terminologies(nothing_kept, 20).pairs == DevelopmentSet.of(nothing_kept, 20).pairs
     joined = held_out + DevelopmentSet.of(sources, 20)
     assert (
-        len(joined)
-        == len(joined.pairs)
-        == len(joined.kinds)
-        == len(joined.entails)
-        == len(joined.same)
-        > len(held_out)
+        len(joined) == len(joined.pairs) == len(joined.kinds) == len(joined.entails) == len(joined.same) > len(held_out)
     )
 
 

@@ -1,4 +1,4 @@
-"""Recipes from data to a finished folder: one that trains once, and one with a teacher, a student and more languages."""
+"""Recipes from data to a finished folder: one training, and a teacher with a student in several languages."""
 
 from __future__ import annotations
 
