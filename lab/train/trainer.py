@@ -55,14 +55,14 @@ class Machine:
         Whether matrix products use bfloat16.
     workers
         Processes that make batches; 0 makes them in this one.
-    seconds
-        Time after which training stops with a checkpoint.
+    deadline
+        Time of the monotonic clock after which training stops with a checkpoint.
     """
 
     device: torch.device
     half: bool = False
     workers: int = 0
-    seconds: float = math.inf
+    deadline: float = math.inf
     say: Callable[[str], None] = lambda sentence: None
 
     @classmethod
@@ -72,7 +72,8 @@ class Machine:
 
         picked = pick_device(device)
         is_fast = fast_bfloat16() if picked.type == "cpu" else picked.type == "cuda"
-        return cls(picked, precision == "bfloat16" or (precision == "auto" and is_fast), workers, seconds, say)
+        half = precision == "bfloat16" or (precision == "auto" and is_fast)
+        return cls(picked, half, workers, time.monotonic() + seconds, say)
 
     def products(self) -> Any:
         """Context in which matrix products use the machine's number format."""
@@ -102,16 +103,19 @@ class Trainer:
 
     Parameters
     ----------
-    model, tokenizer
-        BERT classifier without dropout that the training starts from, and its tokenizer.
-    data
-        File of :func:`lab.train.batches.write_data`.
-    tokenizer_folder
-        Folder of the tokenizer, for the processes that make batches.
+    model
+        BERT classifier without dropout that the training starts from.
+    plan
+        Options of the batches.
+    development
+        Pairs that the average of the weights is measured on after each round.
     work
-        Folder for the checkpoint.
+        Folder for the checkpoint, from which an interrupted training continues.
+
+    Attributes
+    ----------
     teacher
-        Classifier of the same kind with twice as many layers.
+        Classifier of the same width with twice as many layers, or None.
     """
 
     def __init__(
@@ -146,7 +150,7 @@ class Trainer:
                 state.seconds = earlier_seconds + now - started
                 if state.done % (last // self.training.rounds) == 0:
                     self._measure()
-                is_over = now - started > self._machine.seconds
+                is_over = now > self._machine.deadline
                 if is_over or state.done == last or now - saved > _SECONDS_BETWEEN_CHECKPOINTS:
                     self._save()
                     saved = now

@@ -34,7 +34,7 @@ def test_decimals(value: float, digits: int, sign: bool, shown: str) -> None:
     assert Cell(value, digits=digits, sign=sign).text() == shown
 
 
-def test_csv_has_plain_values_and_the_marks_beside_them() -> None:
+def test_csv_has_plain_values_and_marks() -> None:
     rows = list(csv.DictReader(io.StringIO(TABLE.csv())))
     assert rows[0]["Measure"] == "x|y <b> & 100%"
     assert rows[0]["Measure mark"] == "bold"

@@ -21,7 +21,7 @@ POPULATIONS = {p.name: p for p in populations()}
 class TestPopulations:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", POPULATIONS)
-    def test_their_truth_is_what_large_projects_come_to(self, name):
+    def test_large_projects_approach_the_true_coefficients(self, name):
         """Means of 30 projects of 1,000 items are within four standard errors, and what 1,000 items are off by."""
         population = POPULATIONS[name]
         values, expected = [], population.truth()
@@ -32,7 +32,7 @@ class TestPopulations:
         truth = np.array(list(expected.values()))
         assert np.all(np.abs(mean - truth) < 4 * error + 0.001)
 
-    def test_answers_are_missing_as_often_as_said(self):
+    def test_share_of_missing_answers_is_the_requested_one(self):
         population = POPULATIONS["free text, 4 raters, 25% missing"]
         assert np.mean(population.draw(5_000, np.random.default_rng(0)) < 0) == pytest.approx(0.25, abs=0.02)
 

@@ -22,7 +22,7 @@ def file(tmp_path):
     return path
 
 
-def test_populations_hold_both_kinds_of_pairs_and_the_truth(file):
+def test_populations_have_both_kinds_of_pairs_and_the_truth(file):
     populations = draw(read_wording(file), "random", 4, 20)
     for population in populations:
         assert len(population.pairs) == len(population.same) == 20 * (1 + ROTATIONS)

@@ -136,7 +136,7 @@ def test_targets_are_spread_over_the_unit_interval(generators: dict[Setting, Gen
 
 
 @pytest.mark.parametrize("setting", ["paper", "hard"])
-def test_negatives_are_what_they_are_called(
+def test_negatives_have_their_relation_to_the_concept(
     setting: Setting, generators: dict[Setting, Generator], terminology: Terminology
 ) -> None:
     generator = generators[setting]
@@ -241,9 +241,7 @@ def test_both_raters_draw_their_names_uniformly(generators: dict[Setting, Genera
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_same_seed_gives_the_same_bytes_whatever_was_made_before(
-    setting: Setting, terminology: Terminology
-) -> None:
+def test_seed_alone_determines_a_population(setting: Setting, terminology: Terminology) -> None:
     generator = Generator(terminology, setting, seed=7)
     for number in range(3):
         generator.population(number, "sibling")
@@ -262,7 +260,7 @@ def test_draws_never_change() -> None:
 
 
 @given(st.lists(st.integers(), unique=True, max_size=20), st.data())
-def test_a_sample_holds_each_item_once(items: list[int], data: st.DataObject) -> None:
+def test_sample_contains_each_item_once(items: list[int], data: st.DataObject) -> None:
     k = data.draw(st.integers(0, len(items)))
     sample = Draw("sample", len(items)).sample(items, k)
     assert len(sample) == len(set(sample)) == k

@@ -149,13 +149,13 @@ def test_a_population_scored_once_is_never_scored_again(terminology: Terminology
         assert not counting.asked
 
 
-def test_progress_of_a_model_is_told_pair_by_pair() -> None:
+def test_model_reports_progress_pair_by_pair() -> None:
     seen: list[tuple[str, int, int]] = []
     pairs_of(lambda *what: seen.append(what), "hpo, hard, nli")(3, 700)
     assert seen == [("hpo, hard, nli, text pairs", 3, 700)]
 
 
-def test_the_store_gives_back_what_it_was_given(tmp_path: Path, terminology: Terminology) -> None:
+def test_store_returns_stored_scores(tmp_path: Path, terminology: Terminology) -> None:
     population = Generator(terminology, "paper").population(0)
     scored, known_truth = _score(population, "indel"), truth(population.gold())
     row = PopulationRow(
@@ -183,7 +183,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
         RunStore(tmp_path)
 
 
-def test_a_label_stands_for_one_measure(tmp_path: Path, terminology: Terminology) -> None:
+def test_two_measures_with_one_label_are_refused(tmp_path: Path, terminology: Terminology) -> None:
     plan = Plan(settings=("paper",), negatives=("random",), populations=1)
     with RunStore(tmp_path) as store:
         with pytest.raises(InputError, match="same label, x"):

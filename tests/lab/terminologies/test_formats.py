@@ -95,7 +95,7 @@ def test_siblings_share_a_parent(tmp_path: Path) -> None:
     assert terminology.siblings(a) == (b,)
 
 
-def test_what_a_table_lacks_is_noted(tmp_path: Path) -> None:
+def test_missing_tables_are_noted(tmp_path: Path) -> None:
     terminology = load(str(MAKE["folder"](tmp_path)))
     assert list(terminology.texts()) == ["Heart disease", "Myocardial infarction", "Heart attack", '5" scar']
     assert [note[:1] for note in terminology.notes] == ["1", "1"], "a synonym and a link of a concept that is not there"
@@ -158,7 +158,7 @@ def test_damage_ends_in_one_sentence_with_file_and_line(
 
 @pytest.mark.parametrize("kind", sorted(MAKE))
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"\xff\xfe\xfa broken \xff", b"<html></html>", b"{}"])
-def test_what_is_no_terminology_is_refused(kind: str, content: bytes, tmp_path: Path) -> None:
+def test_other_files_are_refused(kind: str, content: bytes, tmp_path: Path) -> None:
     path = MAKE[kind](tmp_path)
     names = {"meddra": "pt.asc", "folder": "concepts.tsv", "snomed": "sct2_Concept_Snapshot_INT_20260101.txt"}
     target = path / names[kind] if path.is_dir() else path

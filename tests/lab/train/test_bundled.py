@@ -73,7 +73,7 @@ def test_directions():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
-def test_the_card_says_what_the_challenge_sets_give(name, folder, root):
+def test_card_has_the_figures_of_the_challenge_sets(name, folder, root):
     tables = json.loads((folder / "measured.json").read_text(encoding="utf-8"))["shipped"]["tables"]
     documented = next(
         {row: values for row, *values in table["rows"]} for table in tables if table["title"] == f"Challenge set {name}"

@@ -53,7 +53,7 @@ def test_kappa_error_of_known_means(same, negative, chance, error):
 
 
 @given(same=P, negative=P, chance=st.floats(0, 0.9))
-def test_kappa_error_is_what_simulated_populations_give(same, negative, chance):
+def test_kappa_error_equals_that_of_simulated_populations(same, negative, chance):
     alpha = np.linspace(0, 1, 51)
     observed = alpha * same + (1 - alpha) * negative
     assert kappa_error(same, negative, chance) == pytest.approx(
@@ -61,7 +61,7 @@ def test_kappa_error_is_what_simulated_populations_give(same, negative, chance):
     )
 
 
-def test_calibration_lowers_what_it_minimises():
+def test_calibration_lowers_its_cost():
     dev, margins = development_set()
     flat = 0.05 * margins + 3  # as of a model that is unsure and says yes to everything
     fitted = calibrate(dev, flat)

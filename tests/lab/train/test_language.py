@@ -24,7 +24,7 @@ def german() -> Sources:
 
 
 @pytest.mark.parametrize("code", listed_languages())
-def test_wordings_hold_their_texts(code: str) -> None:
+def test_wordings_contain_their_texts(code: str) -> None:
     wordings = language(code)
     assert wordings.code == code and wordings.weight > 0
     assert all(w.count("{}") == 1 for m in wordings.modifiers for group in m.groups for w in group)

@@ -56,7 +56,7 @@ def test_one_id_in_two_terminologies_is_one_concept(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_calibration_goes_by_what_was_learned_as_much_as_by_what_was_not(sources):
+def test_calibration_uses_learned_and_held_out_concepts(sources):
     texts = [
         {
             t.casefold()
@@ -185,7 +185,7 @@ def test_the_texts_of_an_audit_sheet_are_those_of_the_table(tmp_path: Path) -> N
     )
 
 
-def test_an_abbreviation_stands_for_its_main_sense_only(tmp_path):
+def test_abbreviation_entails_its_main_sense_only(tmp_path):
     graph = abbreviation_graph([str(write(tmp_path / "a.tsv", SHORT))], lambda text: text != "RA", 3.0)
     directed = {pair for pairs in graph.one_way for pair in pairs}
     assert ("MI", "myocardial infarction") in directed and ("myocardial infarction", "MI") in directed
@@ -197,7 +197,7 @@ def test_an_abbreviation_stands_for_its_main_sense_only(tmp_path):
     assert graph.contrasts[place["morphine sulfate"]] == (place["multiple sclerosis"],)
 
 
-def test_acronyms_and_related_names_hold_one_way_and_are_no_contradiction(tmp_path):
+def test_acronyms_and_related_names_entail_in_one_direction(tmp_path):
     folder = tmp_path / "t"
     write(folder / "concepts.tsv", "id\tname\nA:1\tcolor blindness\nA:2\tcontact burn\nA:3\tCBX\n")
     write(
@@ -218,7 +218,7 @@ def test_acronyms_and_related_names_hold_one_way_and_are_no_contradiction(tmp_pa
     "text, start",
     [("unable to sleep", "I "), ("rash", ""), ("coughing up blood", "I "), ("my knee hurts", "my knee hurts")],
 )
-def test_a_patient_says_it_in_the_first_person(text, start):
+def test_findings_become_sentences_in_the_first_person(text, start):
     sentences = {first_person(Random(seed), text) for seed in range(20)}
     assert all(s.startswith(start) for s in sentences) and all(text.split()[-1] in s for s in sentences)
 

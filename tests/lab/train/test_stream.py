@@ -44,7 +44,7 @@ def test_a_large_terminology_does_not_drown_a_small_one(tmp_path):
     assert np.mean([text_a[0] == text_b[0] for text_a, text_b, _ in drawn_pairs]) > 0.7
 
 
-def test_texts_of_a_benchmark_are_left_out_whatever_their_case(toy, tmp_path):
+def test_benchmark_texts_are_left_out_in_any_case(toy, tmp_path):
     bench = tmp_path / "bench"
     write(bench / "concepts.tsv", "id\tname\nB:1\tKIDNEY PAIN\nB:2\tAny Scar\n")
     pair = write(tmp_path / "pairs.tsv", "premise\thypothesis\tlabel\nA man , asleep .\tHe sleeps\tentailment\n")
@@ -138,7 +138,7 @@ def test_another_spelling_is_the_same_text_and_no_other_term(sources):
     assert any(text_a.lower() in terms and text_b.lower() in terms for text_a, text_b, _ in pairs), "oedema and edema"
 
 
-def test_confused_texts_are_told_apart_in_any_wording(sources):
+def test_confused_texts_differ_in_any_wording(sources):
     stream = PairStream(sources, seed=0)
     drawn_pairs = {pair for seed in range(800) if (pair := stream.wordings.confused(Random(seed)))}
     pairs, names = ({pair for pair in drawn_pairs if pair[2] == entails} for entails in (0, 1))
@@ -227,7 +227,7 @@ def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
         assert sources.meanings.same(text_a, text_b) == bool(entails) and {text_a, text_b} & shorts
 
 
-def test_initials_that_people_use_are_those_of_what_they_use_them_for():
+def test_initials_in_use_keep_their_meaning():
     short = Graph.build("abbreviations", [["ABC", "acute brown cough"]])
     stream = PairStream(Sources((short, Graph.build("g", [["airway breathing circulation"], ["deep vein clot"]]))))
     drawn_pairs = [pair for seed in range(300) if (pair := stream.wordings.initials(Random(seed)))]
@@ -309,7 +309,7 @@ def test_an_adjective_is_its_noun_where_it_has_one_only(tmp_path, sources):
     assert drawn_pairs and all("eye" in f"{a} {b}".lower() for a, b, entails in drawn_pairs if entails)
 
 
-def test_lay_sentences_keep_what_they_are_about(sources):
+def test_lay_sentences_keep_their_finding(sources):
     stream = PairStream(sources, seed=0)
     drawn_pairs = [pair for seed in range(400) if (pair := stream.wordings.lay(Random(seed)))]
     assert 0.4 < np.mean([entails for *_, entails in drawn_pairs]) < 0.8

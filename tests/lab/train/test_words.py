@@ -98,7 +98,7 @@ def test_confused_texts_are_neither_the_same_nor_one_above_the_other():
 
 
 @pytest.mark.parametrize("name", SHORT_FORMS)
-def test_an_abbreviation_stands_first(name):
+def test_abbreviations_come_first(name):
     listed = read_list(name)
     concepts = [
         g for g, organ in zip(listed.groups, listed.above, strict=True) if organ is not None or name == "abbreviations"
@@ -117,7 +117,7 @@ def test_challenge_set_covers_every_kind(challenge):
 
 
 @pytest.mark.parametrize("name", ["challenge", "second_challenge"])
-def test_no_challenge_pair_stands_in_the_lists(name, root, listed):
+def test_lists_contain_no_challenge_pair(name, root, listed):
     known_terms = {folded_pair(a, b) for group in listed for a, b in itertools.combinations(group, 2)}
     shared = [row for row in rows(root, name) if folded_pair(row[1], row[2]) in known_terms]
     assert shared == []
@@ -139,7 +139,7 @@ def test_composed_terms_follow_the_rules_of_word_formation():
     assert "enlarged heart" not in forms["carditis"]
 
 
-def test_composed_terms_stand_below_what_they_are_a_kind_or_a_part_of():
+def test_composed_terms_have_broader_terms():
     graph = composed()
     organ = {text: k for k, group in enumerate(graph.forms) for text in group}
 
@@ -154,7 +154,7 @@ def test_composed_terms_stand_below_what_they_are_a_kind_or_a_part_of():
     assert all(k not in graph.ancestors(k) for k in range(len(graph)))
 
 
-def test_what_the_composed_terms_stand_below_is_composed():
+def test_broader_terms_are_composed_too():
     tables = dict(read_sections("composed_words"))
     names = {
         line.split("|")[0] for table in (tables["stems"], tables["phrases"], tables["part_phrases"]) for line in table
@@ -178,7 +178,7 @@ def test_composed_contrasts_are_other_concepts():
         assert any(terms.isdisjoint(t.casefold() for t in graph.forms[j]) for j in graph.contrasts[k])
 
 
-def test_wordings_hold_their_text():
+def test_modifiers_contain_their_text():
     for modifier in modifiers():
         assert len(modifier.groups) > 1
         for wording in itertools.chain.from_iterable(modifier.groups):
