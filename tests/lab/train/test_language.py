@@ -48,7 +48,7 @@ def test_every_opposite_is_found_in_both_directions(code: str) -> None:
 
 def test_a_word_inside_another_word_has_no_opposite() -> None:
     assert language("de").opposite(Random(0), "altern") is None
-    assert language("de").opposite(Random(0), "Hypertonie") == "Hypotonie"
+    assert str(language("de").opposite(Random(0), "Hypertonie")).lower() == "hypotonie"
     assert language("zh").opposite(Random(0), "左膝") == "右膝"
 
 
