@@ -23,13 +23,12 @@ from ml_backend.web.protocol import protocol
 from ml_backend.web.queue import queue
 from ml_backend.web.report import report
 from ml_backend.web.responses import refused
-from ml_backend.web.review import review
 from ml_backend.web.webhook import webhook
 from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
-BLUEPRINTS = (protocol, webhook, api, panel, report, queue, audit, agreed, review)
+BLUEPRINTS = (protocol, webhook, api, panel, report, queue, audit, agreed)
 QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 

@@ -130,7 +130,7 @@ def require_link(number: int) -> tuple[Row, Person, float]:
 
 
 def require_report_key(number: int) -> Row:
-    """The project whose report's key is in the address.
+    """The project that the report's key in the address belongs to.
 
     Raises
     ------
@@ -140,11 +140,11 @@ def require_report_key(number: int) -> Row:
     project = find_project(number)
     check_source(project)
     generation = project["key_round"] if project is not None else 0
-    given = request.args.get("k")
-    right = keys().opens(given, number, "report", generation=generation)
-    if given and not right:
+    key = request.args.get("k")
+    is_right = keys().opens(key, number, "report", generation=generation)
+    if key and not is_right:
         note_wrong_key()
-    if project is None or not right or not is_connected(project["connection"]):
+    if project is None or not is_right or not is_connected(project["connection"]):
         raise Refused(404, "There is no such project, or the key is wrong.")
     return project
 
@@ -159,7 +159,7 @@ def _links() -> PersonalLinks:
 
 
 def project_of_key(key: str | None) -> Row:
-    """The connected project whose panel this key opens.
+    """The connected project that the panel's key belongs to.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class Person:
     user : str
         Id in Label Studio; empty for a person who came with the report's key.
     known_by : str
-        ``session`` (Label Studio's login), ``link`` (a personal link), or empty where the person is not identified.
+        ``session`` (Label Studio's login), ``link`` (a personal link), or empty if the person is not identified.
     """
 
     user: str
@@ -78,11 +78,11 @@ class PersonalLinks:
         return float(self._serializer.loads(token)["until"]) - now
 
     def read(self, token: str | None, project: int, *, generation: int, now: float) -> Person | None:
-        """The person a token identifies, or None where it is forged, expired or made for another project."""
+        """The person a token identifies, or None if it is forged, expired or made for another project."""
         try:
-            given = self._serializer.loads(token or "")
-            good = (given["project"], given["generation"]) == (project, generation) and now < given["until"]
-            return Person(given["user"], given["name"], given["role"], "link") if good else None
+            claims = self._serializer.loads(token or "")
+            is_valid = (claims["project"], claims["generation"]) == (project, generation) and now < claims["until"]
+            return Person(claims["user"], claims["name"], claims["role"], "link") if is_valid else None
         except (BadData, KeyError, TypeError):
             return None
 
@@ -119,12 +119,12 @@ class Keys:
 
         return {"store": mark("store"), "label_studio": mark(f"label studio {label_studio}")}
 
-    def opens(self, given: str | None, project: int, scope: Scope, *, generation: int = 0) -> bool:
+    def opens(self, key: str | None, project: int, scope: Scope, *, generation: int = 0) -> bool:
         """Whether a key is valid for a scope of a project; the report's key is valid for the panel too.
 
         Takes the same time for every wrong key.
         """
-        candidate = (given or "").encode("utf-8", "replace")
+        candidate = (key or "").encode("utf-8", "replace")
         matches = [
             hmac.compare_digest(candidate, self.key(project, d, generation=generation).encode())
             for d in _ACCEPTED_SCOPES[scope]
@@ -138,13 +138,13 @@ class Keys:
         """
         return f"{project}.{self.key(project, 'connection', generation=generation)}"
 
-    def is_password(self, given: str, project: int, *, generation: int = 0) -> bool:
+    def is_password(self, password: str, project: int, *, generation: int = 0) -> bool:
         """Whether this is the password of the project's connection; takes the same time for every wrong one."""
-        right = self.password(project, generation=generation)
-        return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
+        expected = self.password(project, generation=generation)
+        return hmac.compare_digest(password.encode("utf-8", "replace"), expected.encode())
 
     @staticmethod
-    def project_of_password(given: str) -> int | None:
+    def project_of_password(password: str) -> int | None:
         """The project that a password is meant for."""
-        number = given.partition(".")[0]
+        number = password.partition(".")[0]
         return int(number) if number.isascii() and number.isdigit() and len(number) <= 10 else None

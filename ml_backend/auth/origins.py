@@ -16,7 +16,7 @@ __all__ = [
     "embedding_allowed",
     "host_is_known",
     "label_studio_home",
-    "label_studio_places",
+    "label_studio_origins",
     "page_policy",
     "panel_policy",
 ]
@@ -50,9 +50,9 @@ def host_is_known() -> bool:
 
 
 def _own_hosts() -> set[str]:
-    own = settings()
-    given = (own.host, *own.allowed_hosts, *map(_of_address, own.label_studio_origins))
-    return (set(_LOOPBACK) | {host.lower().strip("[]") for host in given}) - _ANYWHERE
+    options = settings()
+    hosts = (options.host, *options.allowed_hosts, *map(_of_address, options.label_studio_origins))
+    return (set(_LOOPBACK) | {host.lower().strip("[]") for host in hosts}) - _ANYWHERE
 
 
 def _connected_hosts() -> set[str]:
@@ -83,19 +83,19 @@ def check_source(row: Row | None) -> None:
     headers = request.headers
     if request.method == "GET" and headers.get("Sec-Fetch-Dest") == "document":
         return
-    places = label_studio_places(row)
+    origins = label_studio_origins(row)
     for source in (headers.get("Origin"), headers.get("Referer")):
-        if not embedding_allowed(source, own=origin(request.host_url), label_studio=places):
+        if not embedding_allowed(source, backend=origin(request.host_url), label_studio=origins):
             raise Refused(403, "The request came from a page of another site.")
     if headers.get("Sec-Fetch-Site") == "cross-site" and not (headers.get("Origin") or headers.get("Referer")):
         raise Refused(403, "The request came from a page that hides its address.")
 
 
-def label_studio_places(row: Row | None) -> list[str]:
+def label_studio_origins(row: Row | None) -> list[str]:
     """Origins under which people open this Label Studio."""
-    own = settings()
-    places = {origin(p) for p in (own.label_studio_url, *own.label_studio_origins, *(row["origins"] if row else ()))}
-    return sorted(places - {""} | _loopback_twins(places))
+    options, stored = settings(), row["origins"] if row else ()
+    origins = {origin(address) for address in (options.label_studio_url, *options.label_studio_origins, *stored)}
+    return sorted(origins - {""} | _loopback_twins(origins))
 
 
 def label_studio_home() -> str:
@@ -105,23 +105,23 @@ def label_studio_home() -> str:
 
     The address sent to `/setup` is not used for links, because anybody can send it.
     """
-    own = settings()
-    return (own.label_studio_origins or (own.label_studio_url,))[0].rstrip("/")
+    options = settings()
+    return (options.label_studio_origins or (options.label_studio_url,))[0].rstrip("/")
 
 
-def _loopback_twins(places: set[str]) -> set[str]:
+def _loopback_twins(origins: set[str]) -> set[str]:
     """The same origins with localhost and 127.0.0.1 exchanged, because both are this machine."""
     twins = set()
-    for place in places:
-        host = urlsplit(place).hostname
-        other = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}.get(host or "")
-        if other:
-            twins.add(place.replace(f"//{host}", f"//{other}", 1))
+    for address in origins:
+        host = urlsplit(address).hostname
+        twin = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}.get(host or "")
+        if twin:
+            twins.add(address.replace(f"//{host}", f"//{twin}", 1))
     return twins
 
 
-def embedding_allowed(referer: str | None, *, own: str, label_studio: Collection[str]) -> bool:
-    """Whether a page at `referer` may embed the panel or ask for data.
+def embedding_allowed(referer: str | None, *, backend: str, label_studio: Collection[str]) -> bool:
+    """Whether a page at `referer` may embed the panel or request data.
 
     An absent referer (a direct visit, a command line, a browser that sends none) proves nothing, so the key alone
     decides; a referer of another site is refused even with the right key.
@@ -129,7 +129,7 @@ def embedding_allowed(referer: str | None, *, own: str, label_studio: Collection
     if not referer:
         return True
     source = origin(referer)
-    return bool(source) and (source == origin(own) or source in {origin(place) for place in label_studio})
+    return bool(source) and (source == origin(backend) or source in {origin(address) for address in label_studio})
 
 
 def panel_policy(label_studio: Collection[str]) -> str:
@@ -137,8 +137,8 @@ def panel_policy(label_studio: Collection[str]) -> str:
 
     Our own files only, pictures also of Label Studio, in frames of Label Studio only.
     """
-    places = " ".join(sorted(filter(None, (origin(place) for place in label_studio))))
-    return _policy(f"'self' {places}", pictures=f"'self' data: {places}")
+    origins = " ".join(sorted(filter(None, (origin(address) for address in label_studio))))
+    return _policy(f"'self' {origins}", pictures=f"'self' data: {origins}")
 
 
 def page_policy() -> str:

@@ -22,13 +22,13 @@ __all__ = ["connected_project", "is_operator", "require_connection", "require_op
 
 def is_operator() -> bool:
     """Whether the request carries the operator's user and password (BASIC_AUTH_USER, BASIC_AUTH_PASS)."""
-    own = settings()
-    given = _given_password()
-    if given is None or not own.basic_auth_user or not own.basic_auth_pass:
+    user, password = settings().basic_auth_user, settings().basic_auth_pass
+    sent = _sent_password()
+    if sent is None or not user or not password:
         return False
-    right = hmac.compare_digest(given[0].encode(), own.basic_auth_user.encode())
-    right &= hmac.compare_digest(given[1].encode(), own.basic_auth_pass.encode())
-    return right
+    is_right = hmac.compare_digest(sent[0].encode(), user.encode())
+    is_right &= hmac.compare_digest(sent[1].encode(), password.encode())
+    return is_right
 
 
 def require_operator() -> None:
@@ -46,7 +46,7 @@ def require_operator() -> None:
 
 
 def require_connection() -> Row | None:
-    """The connected project whose secret the request carries, or None if it is the operator's.
+    """The connected project that the request's secret names, or None for the operator.
 
     ``softirr-ls connect`` makes a secret for each project and gives it to Label Studio's connection, which sends it as
     the password of basic auth.
@@ -61,7 +61,7 @@ def require_connection() -> Row | None:
         raise Refused(403, "The request came from a page of another site.")
     if is_operator():
         return None
-    user, password = _given_password() or ("", "")
+    user, password = _sent_password() or ("", "")
     number = Keys.project_of_password(password)
     row = find_project(number) if number else None
     # An unknown project takes as long as a wrong secret.
@@ -114,7 +114,7 @@ def webhook_project() -> Row:
     return project
 
 
-def _given_password() -> tuple[str, str] | None:
+def _sent_password() -> tuple[str, str] | None:
     given = request.authorization
     if given is None or given.type != "basic":
         return None

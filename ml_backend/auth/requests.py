@@ -1,4 +1,4 @@
-"""What every check of a request needs: the refusal, the app's store and keys, and the project that a request names."""
+"""The refusal, the app's store and keys, and the project that a request names: for every check of a request."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

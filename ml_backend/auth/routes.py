@@ -51,7 +51,7 @@ Access = Literal[
     "personal link",
     "annotator",  # people of the project; whoever has only the panel's key is shown nothing about a task
     "reviewer",  # reviewers, leads, and whoever has the report's key
-    "known reviewer",  # reviewers and leads whose name is known: a decision is signed
+    "known reviewer",  # reviewers and leads with a known name, because a decision is signed
     "lead",  # leads, and whoever has the report's key
     "report key",  # programs with the report's key in the address
     "operator",
@@ -99,7 +99,6 @@ ROUTES: tuple[Route, ...] = (
     *_routes("webhook", "", "POST /webhook"),
     *_routes("operator", "", "GET /metrics"),
     *_routes(("operator", "report key"), "query", "GET /api/jobs"),
-    *_routes("report key", "query", "GET /api/settings"),
     # the panel
     *_routes("panel key", "", "GET /panel"),
     *_routes("personal link", "address", "GET /enter/<int:number>"),
@@ -111,15 +110,15 @@ ROUTES: tuple[Route, ...] = (
     # the report and the queue
     *_routes("reviewer", "address", "GET /report/<int:number>", "GET /report/<int:number>/<name>"),
     *_routes("reviewer", "query", "GET /api/report", "GET /api/report/state", "GET /api/queue", "GET /api/queue/next"),
-    *_routes("reviewer", "body", "POST /api/queue", "POST /api/queue/low"),
+    *_routes("reviewer", "body", "POST /api/queue"),
     *_routes("reviewer", "query", "DELETE /api/queue/<int:task>"),
     *_routes("lead", "body", "POST /api/report/link", "POST /api/report/policy", "POST /api/report/target"),
     # the audit
     *_routes("reviewer", "address", "GET /audit/<int:number>", "GET /audit/<int:number>/<int:which>.csv"),
     *_routes("reviewer", "query", "GET /api/audit", "GET /api/audit/<int:which>"),
     *_routes("reviewer", "body", "POST /api/audit", "POST /api/audit/<int:which>/finish"),
-    *_routes("reviewer", "body", "POST /api/audit/<int:which>/judgements"),
-    *_routes("reviewer", "query", "DELETE /api/audit/<int:which>/judgements"),
+    *_routes("reviewer", "body", "POST /api/audit/<int:which>/judgments"),
+    *_routes("reviewer", "query", "DELETE /api/audit/<int:which>/judgments"),
     # browsers ask before requests from Label Studio's pages; the answer names these pages only
     *_routes("anyone", "", "OPTIONS /api/panel"),
     *_routes("anyone", "", "OPTIONS /api/decisions"),
@@ -138,7 +137,7 @@ def check_request() -> None:
     ------
     Refused
     """
-    if request.url_rule is None:  # the error that there is no such address follows
+    if request.url_rule is None:  # Flask answers that the address is unknown
         _check_backend()
         return
     rule = request.url_rule.rule
@@ -157,14 +156,14 @@ def _check_backend() -> None:
 
 
 def _allowed(route: Route) -> Row | None:
-    """The project that the request may use in the role that the table names; None where it names no project."""
+    """The project that the request may use in the role that the table names; None if it does not name one."""
     access = route.access
     if "operator" in access:
         if is_operator():
             return _project_of_operator(route)
         if access == ("operator",) or _asks_for_operator(route):
             require_operator()
-        access = tuple(one for one in access if one != "operator")
+        access = tuple(role for role in access if role != "operator")
     (role,) = access
     if role in _WITHOUT_PROJECT:
         return _WITHOUT_PROJECT[role]()
@@ -172,7 +171,7 @@ def _allowed(route: Route) -> Row | None:
 
 
 def _asks_for_operator(route: Route) -> bool:
-    """Whether a request without the operator's password is answered by asking for it."""
+    """Whether a request without the operator's password gets a prompt for it."""
     return bool(request.args.get("operator")) or (route.project == "query" and request.args.get("project") is None)
 
 
@@ -188,7 +187,7 @@ def _named_project(route: Route) -> int:
 
 def _project_of_operator(route: Route) -> Row | None:
     if not route.project or (route.project == "query" and request.args.get("project") is None):
-        check_source(None)  # a browser may send the password by itself
+        check_source(None)  # a browser may send the password without a click
         return None
     project = find_project(_named_project(route))
     check_source(project)

@@ -40,17 +40,17 @@ class _SessionUsers:
         session = request.cookies.get("sessionid")
         if not session:
             return None
-        place = hashlib.sha256(f"{project['number']}:{session}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{project['number']}:{session}".encode()).hexdigest()
         now = time.monotonic()
         with self._lock:
-            known = self._known.get(place)
-        if known is None or now - known[0] >= WHO_SECONDS:
-            known = now, _from_label_studio(session, project["number"])
+            cached = self._known.get(digest)
+        if cached is None or now - cached[0] >= WHO_SECONDS:
+            cached = now, _from_label_studio(session, project["number"])
             with self._lock:
                 if len(self._known) > 1000:
                     self._known.clear()
-                self._known[place] = known
-        user = known[1]
+                self._known[digest] = cached
+        user = cached[1]
         return None if user is None else Person(str(user.get("id")), _name(user), _role(user, project), "session")
 
 
@@ -79,7 +79,7 @@ def _role(user: Mapping[str, Any], project: Row) -> Role:
     number = str(user["id"])
     if number in project["connection"].get("leads", ()):
         return "lead"
-    chosen = effective(settings(), connection=project["extra_params"], chosen=project["chosen"]).values
+    options = effective(settings(), connection=project["extra_params"], chosen=project["chosen"]).values
     membership = user.get("organization_membership")
-    theirs = _LABEL_STUDIO_ROLES.get(membership.get("role") if isinstance(membership, Mapping) else None, "annotator")
-    return "reviewer" if number in chosen.reviewers and theirs == "annotator" else theirs
+    role = _LABEL_STUDIO_ROLES.get(membership.get("role") if isinstance(membership, Mapping) else None, "annotator")
+    return "reviewer" if number in options.reviewers and role == "annotator" else role

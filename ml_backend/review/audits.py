@@ -32,10 +32,10 @@ VERDICTS = {
 }
 
 
-def ask(store: Store, project: int, *, control: str, measure: str, wanted: int, who: str) -> int:
+def ask(store: Store, project: int, *, control: str, measure: str, n_judgments: int, who: str) -> int:
     """Request a sample; returns the audit's number."""
     seed = secrets.randbits(31)
-    values = {"control": control, "measure": measure, "seed": seed, "wanted": wanted, "created_by": who[:256]}
+    values = {"control": control, "measure": measure, "seed": seed, "wanted": n_judgments, "created_by": who[:256]}
     audit = ReviewStore(store).add_audit(project, **values)
     RequestStore(store).ask(project, SHEET, {"audit": audit})
     return audit
@@ -80,11 +80,11 @@ def look(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
     earlier = RequestStore(work.store).find(work.project["id"], LOOK, question)
     looks = list(((earlier or {}).get("result") or {}).get("looks", ()))
     result = _publish(work, audit["control"], lambda done, total: work.check())
-    shown = headline(result)
-    if shown is not None and result.get("audit"):
+    best = headline(result)
+    if best is not None and result.get("audit"):
         judged, needed = result["audit"]["judgments"], result["audit"]["needed_for_width"]
-        new = {"judged": judged, "value": shown[1]["value"], "ci95": shown[1]["ci95"], "needed": needed}
-        looks = [*(entry for entry in looks if entry["judged"] != judged), new]
+        latest = {"judged": judged, "value": best[1]["value"], "ci95": best[1]["ci95"], "needed": needed}
+        looks = [*(entry for entry in looks if entry["judged"] != judged), latest]
     return {"looks": looks}
 
 
@@ -124,15 +124,15 @@ def _publish(work: ProjectWork, control: str, progress: Callable[[int, int], Non
 
 
 def _with_judgments(reasons: Mapping[str, Any] | None, result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return reasons that were found before, for the headline with judgments.
+    """Return reasons that were found stored, for the headline with judgments.
 
     The headline without an attribute is the headline plus a difference, which judgments do not change; a value that was
     cut off at 1 is left out.
     """
-    shown = headline(result)
-    if reasons is None or shown is None:
+    best = headline(result)
+    if reasons is None or best is None:
         return None
-    name, value = shown[0], shown[1]["value"]
+    name, value = best[0], best[1]["value"]
     moved = [
         {**entry, "value": min(1.0, value + entry["value"] - entry["instead_of"]), "instead_of": value}
         for entry in reasons["what_if"]
@@ -168,9 +168,9 @@ def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
 
     by_judge: dict[str, dict[tuple[str, int], str]] = {}
     texts = {(unit, pair): (text_a, text_b) for unit, pair, text_a, text_b in audit["sheet"]}
-    for row in reviews.judgements(audit["id"]):
-        if row["place"] < len(audit["sheet"]):
-            unit, pair = audit["sheet"][row["place"]][:2]
+    for row in reviews.judgments(audit["id"]):
+        if row["row"] < len(audit["sheet"]):
+            unit, pair = audit["sheet"][row["row"]][:2]
             by_judge.setdefault(row["judge"], {})[unit, pair] = VERDICTS[row["verdict"]]
     done = complete(audit["sheet"], {judge: len(values) for judge, values in by_judge.items()})
     return [
@@ -191,24 +191,24 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
     from softirr.statistics.evidence.judged import judges_agreement
 
     by_judge: dict[str, dict[str, float]] = {}
-    mine: Counter[str] = Counter()
-    for row in reviews.judgements(audit["id"]):
+    counts: Counter[str] = Counter()
+    for row in reviews.judgments(audit["id"]):
         verdict = row["verdict"]
         if row["judge"] == judge:
-            mine[verdict if verdict in ("same", "unsure") else "different"] += 1
+            counts[verdict if verdict in ("same", "unsure") else "different"] += 1
         if verdict != "unsure":
-            by_judge.setdefault(str(row["place"]), {})[row["judge"]] = float(verdict == "same")
+            by_judge.setdefault(str(row["row"]), {})[row["judge"]] = float(verdict == "same")
     done, agreement = complete(audit["sheet"], reviews.judges(audit["id"])), judges_agreement(by_judge)
     return {
-        "n": mine.total(),
-        **{verdict: mine[verdict] for verdict in ("same", "different", "unsure")},
+        "n": counts.total(),
+        **{verdict: counts[verdict] for verdict in ("same", "different", "unsure")},
         "counts": not done or judge in done,
         "agreement": agreement and {**agreement, "name": coefficient_title("krippendorff_alpha")},
     }
 
 
-def sheet_rows(audit: Row, judgements: Sequence[Row]) -> list[list[Any]]:
+def sheet_rows(audit: Row, judgments: Sequence[Row]) -> list[list[Any]]:
     """The sheet as ``softirr audit sample`` writes it, with one judge's judgments."""
-    verdicts = {row["place"]: VERDICTS[row["verdict"]] for row in judgements}
+    verdicts = {row["row"]: VERDICTS[row["verdict"]] for row in judgments}
     rows = [[*row, verdicts.get(place, "")] for place, row in enumerate(audit["sheet"])]
     return [["unit", "pair", "text_a", "text_b", "judgment"], *rows]

@@ -26,62 +26,62 @@ class Regions:
     def __init__(self, stored: Mapping[str, Any]):
         self._stored, self._rows = stored, stored.get("rows") or ()
 
-    def shows(self, home: str, places: Collection[str]) -> dict[str, Any]:
-        """The object of the regions; its address only where Label Studio itself serves it.
+    def shows(self, home: str, origins: Collection[str]) -> dict[str, Any]:
+        """The object of the regions; its address only if Label Studio itself serves it.
 
         Parameters
         ----------
         home : str
             Label Studio's address for browsers.
-        places : collection of str
+        origins : collection of str
             Its origins.
         """
         address = self._stored.get("address")
-        whole = urljoin(f"{home}/", address) if address else ""
-        return {"kind": self._stored.get("kind"), "address": whole if whole and origin(whole) in places else None}
+        url = urljoin(f"{home}/", address) if address else ""
+        return {"kind": self._stored.get("kind"), "address": url if url and origin(url) in origins else None}
 
     def of(
-        self, rater: str, text: str, place: int | None = None, *, without: Collection[int] = ()
+        self, rater: str, text: str, group: int | None = None, *, without: Collection[int] = ()
     ) -> dict[str, Any] | None:
         """The region of an annotator's text.
 
         Parameters
         ----------
-        place : int, optional
+        group : int, optional
             Number of the group of overlapping regions that the text belongs to.
         without : collection of int
-            Groups that the text does not belong to, as far as there are others.
+            Groups that the text does not belong to, if there are others.
         """
-        row = self.find(text, rater, place, without=without)
+        row = self.find(text, rater, group, without=without)
         return None if row is None else {name: row[name] for name in _SHOWN}
 
     def find(
-        self, text: str, rater: str | None = None, place: int | None = None, *, without: Collection[int] = ()
+        self, text: str, rater: str | None = None, group: int | None = None, *, without: Collection[int] = ()
     ) -> Mapping[str, Any] | None:
         """The stored row of a region with this text, or with a text that contains it."""
         rows = [
-            one
-            for one in self._rows
-            if (rater is None or one["rater"] == rater) and (place is None or one["place"] == place)
+            row
+            for row in self._rows
+            if (rater is None or row["rater"] == rater) and (group is None or row["place"] == group)
         ]
-        exact = [one for one in rows if text in one["texts"]]
-        known = exact or [one for one in rows if any(text in whole for whole in one["texts"])]
-        return next((one for one in known if one["place"] not in without), known[0] if known else None)
+        exact = [row for row in rows if text in row["texts"]]
+        similar = exact or [row for row in rows if any(text in answer for answer in row["texts"])]
+        return next((row for row in similar if row["place"] not in without), similar[0] if similar else None)
 
     def suggested(self, details: Mapping[str, Any], texts: Sequence[str]) -> list[tuple[Mapping[str, Any], list[str]]]:
-        """Regions with the suggested texts that they have, in each place where these are suggested.
+        """Return the regions with suggested texts, in each group of regions that has suggestions.
 
         Parameters
         ----------
         details : mapping
             Scoring details of the field.
         texts : sequence of str
-            What is wanted of the suggestion.
+            Texts of the suggestion that are used.
         """
-        by_place = {int(place): own for place, own in (details.get("suggested") or {}).items()}
+        by_group = {int(group): suggested for group, suggested in (details.get("suggested") or {}).items()}
         anywhere: list[tuple[int | None, str]] = [(None, text) for text in texts]
-        asked = [(place, text) for place, own in by_place.items() for text in own if text in texts]
-        rows = [(self.find(text, None, place), text) for place, text in asked or anywhere]
+        in_groups = [(group, text) for group, suggested in by_group.items() for text in suggested if text in texts]
+        rows = [(self.find(text, None, group), text) for group, text in in_groups or anywhere]
         of_region: dict[Any, tuple[Mapping[str, Any], list[str]]] = {}
         for row, text in rows:
             if row is not None:
@@ -90,6 +90,6 @@ class Regions:
 
 
 def regions_of(task: Mapping[str, Any], control: str) -> Regions | None:
-    """The regions of a field; None where its texts have none, or were read by a version that did not keep them."""
+    """The regions of a field; None if its texts have none, or were read by a version that did not store them."""
     stored = ((task.get("facts") or {}).get("regions") or {}).get(control)
     return Regions(stored) if stored and stored.get("rows") else None

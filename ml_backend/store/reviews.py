@@ -68,30 +68,30 @@ class ReviewStore(ActStore):
 
     # --- judgments ----------------------------------------------------------------------------------------------------
 
-    def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
+    def judge(self, audit: int, sheet_rows: Sequence[int], judge: str, verdict: str) -> None:
         """Store a judgment on rows of the sheet; a judge's later judgment replaces an earlier one."""
         now = time.time()
-        self._change(audit, places, judge[:256], [[sheet_row, judge[:256], verdict, now] for sheet_row in places])
+        self._change(audit, sheet_rows, judge[:256], [[row, judge[:256], verdict, now] for row in sheet_rows])
 
-    def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
+    def unjudge(self, audit: int, sheet_rows: Sequence[int], judge: str) -> bool:
         """Remove judgments; False if there were none."""
-        return self._change(audit, places, judge, []) > 0
+        return self._change(audit, sheet_rows, judge, []) > 0
 
-    def _change(self, audit: int, places: Sequence[int], judge: str, new: list[Judgment]) -> int:
+    def _change(self, audit: int, sheet_rows: Sequence[int], judge: str, new: list[Judgment]) -> int:
         """Replace a judge's judgments on some rows in one transaction; returns the number of replaced ones."""
         with self.writing() as connection:
             query = sa.select(audits.c.judgments).where(audits.c.id == audit).with_for_update()
             stored = connection.scalar(query) or []
-            remaining_judgments = [entry for entry in stored if entry[1] != judge or entry[0] not in places]
+            remaining_judgments = [entry for entry in stored if entry[1] != judge or entry[0] not in sheet_rows]
             connection.execute(
                 sa.update(audits).where(audits.c.id == audit).values(judgments=remaining_judgments + new)
             )
         return len(stored) - len(remaining_judgments)
 
-    def judgements(self, audit: int, judge: str | None = None) -> list[Row]:
+    def judgments(self, audit: int, judge: str | None = None) -> list[Row]:
         """Return the judgments of an audit, of one judge or of all, in the order in which they were made."""
         entries = self.scalar(sa.select(audits.c.judgments).where(audits.c.id == audit)) or []
-        names = ("place", "judge", "verdict", "at")
+        names = ("row", "judge", "verdict", "at")
         listed = [{"audit": audit, **dict(zip(names, entry, strict=True))} for entry in entries]
         return sorted((row for row in listed if judge in (None, row["judge"])), key=lambda row: row["at"])
 
@@ -102,7 +102,7 @@ class ReviewStore(ActStore):
 
     def judges(self, audit: int) -> dict[str, int]:
         """Return the number of pairs that each judge has judged."""
-        return dict(sorted(Counter(row["judge"] for row in self.judgements(audit)).items()))
+        return dict(sorted(Counter(row["judge"] for row in self.judgments(audit)).items()))
 
 
 def _mark(row: Row) -> Row:

@@ -51,7 +51,7 @@ def accept() -> Response:
     """Accept the answer of a task: ``{"project", "task", "fields": {name: [texts or values]}, "replace": false}``.
 
     It is saved as a ground-truth annotation of the reviewer, through their session in Label Studio, and the task is
-    done. An empty list means that there is nothing to say. Without ``replace``, a ground truth of a person stays.
+    done. An empty list means that the answer is empty. Without ``replace``, a ground truth of a person stays.
     """
     body, project = json_body(), current_project()
     who, task = current_reviewer(), arguments.task(project, body)
@@ -63,8 +63,9 @@ def accept() -> Response:
         if star is not None and body.get("replace") is not True:
             return allow_label_studio(responses.data({"error": ASK, "asks": "replace"}, status=409))
         result = list(_results(project, task, fields, annotations))
-        own = next((one["id"] for one in annotations if is_agreed_answer(one) and _user(one) == who.user), None)
-        number = session.save_ground_truth(project["number"], task["number"], result, annotation=own)
+        agreed_answers = [row["id"] for row in annotations if is_agreed_answer(row) and _user(row) == who.user]
+        previous = agreed_answers[0] if agreed_answers else None
+        number = session.save_ground_truth(project["number"], task["number"], result, annotation=previous)
     except LabelStudioError as error:
         raise Refused(502, str(error)) from None
     for name, texts in fields.items():
@@ -123,9 +124,10 @@ def _session(who: Person) -> OwnSession:
 
 
 def _ground_truth(annotations: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the ground truth that a person set; imports mark all their annotations, which is no choice of anybody."""
-    marked = [one for one in annotations if one.get("ground_truth") and not is_agreed_answer(one)]
-    return marked[0]["id"] if len(marked) == 1 and marked[0].get("updated_by") is not None else None
+    """Return the ground truth that a person set; imports mark all their annotations, which nobody chose."""
+    ground_truths = [row for row in annotations if row.get("ground_truth") and not is_agreed_answer(row)]
+    is_choice = len(ground_truths) == 1 and ground_truths[0].get("updated_by") is not None
+    return ground_truths[0]["id"] if is_choice else None
 
 
 def _user(annotation: Mapping[str, Any]) -> str:
@@ -147,8 +149,8 @@ def _results(
     project: Row, task: Row, fields: Mapping[str, list[str]], annotations: Sequence[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Build the results of the annotation; texts of regions come with a copy of a region that has them."""
-    people = [one for one in annotations if not is_agreed_answer(one)]
-    controls = {one["name"]: Control.from_dict(one) for one in project["controls"]}
+    people = [record for record in annotations if not is_agreed_answer(record)]
+    controls = {record["name"]: Control.from_dict(record) for record in project["controls"]}
     yield from text_results(list(controls.values()), fields)
     for name, texts in fields.items():
         control = controls.get(name)
@@ -165,24 +167,24 @@ def _results(
             yield from copied_results(name, texts, raters, people)
 
 
-def _fields(task: Row, given: Any) -> dict[str, list[str]]:
+def _fields(task: Row, fields: Any) -> dict[str, list[str]]:
     """Return the answer of each field that the request names, with clean texts.
 
     Raises
     ------
     Refused
     """
-    known = _entries(task)
-    if not isinstance(given, Mapping) or not given or not set(given) <= set(known):
-        raise Refused(400, f"fields does not name fields of this task: {', '.join(known)[:200]}.")
-    return {name: _texts(texts) for name, texts in given.items()}
+    entries_by_field = _entries(task)
+    if not isinstance(fields, Mapping) or not fields or not set(fields) <= set(entries_by_field):
+        raise Refused(400, f"fields does not name fields of this task: {', '.join(entries_by_field)[:200]}.")
+    return {name: _texts(texts) for name, texts in fields.items()}
 
 
-def _texts(given: Any) -> list[str]:
+def _texts(texts: Any) -> list[str]:
     if (
-        not isinstance(given, list)
-        or len(given) > MOST_TEXTS
-        or not all(isinstance(text, str) and len(text) <= LONGEST for text in given)
+        not isinstance(texts, list)
+        or len(texts) > MOST_TEXTS
+        or not all(isinstance(text, str) and len(text) <= LONGEST for text in texts)
     ):
         raise Refused(400, f"An answer is not a list of up to {MOST_TEXTS} texts.")
-    return list(dict.fromkeys(text for text in map(normalize, given) if text))
+    return list(dict.fromkeys(text for text in map(normalize, texts) if text))

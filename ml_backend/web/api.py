@@ -1,4 +1,4 @@
-"""JSON about jobs and settings, and /metrics."""
+"""JSON about jobs, and /metrics."""
 
 import time
 from collections import Counter
@@ -9,7 +9,6 @@ from flask import Blueprint, Response, jsonify, request
 
 from ml_backend.auth.requests import Refused
 from ml_backend.auth.routes import current_project
-from ml_backend.settings import effective
 from ml_backend.store.store import Row
 from ml_backend.web.responses import refused
 from ml_backend.web.running import services
@@ -57,13 +56,6 @@ def job_view(job: Row, number: int | None) -> dict[str, Any]:
         if job["total"] and job["done"]:
             view["seconds_left"] = round(seconds * max(0, job["total"] - job["done"]) / job["done"], 1)
     return view
-
-
-@api.get("/api/settings")
-def settings_of_project() -> Response:
-    """The project's effective settings, each with the layer it comes from."""
-    row = current_project()
-    return jsonify(effective(services().settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict())
 
 
 @api.get("/metrics")

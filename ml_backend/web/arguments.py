@@ -23,9 +23,9 @@ def acting_name(body: Mapping[str, Any]) -> str:
     A lead with the report's address types a name.
     """
     person = current_person()
-    known = person.name if person is not None else ""
+    person_name = person.name if person is not None else ""
     typed = body.get("who")
-    return known or (" ".join(typed.split())[:80] if isinstance(typed, str) else "")
+    return person_name or (" ".join(typed.split())[:80] if isinstance(typed, str) else "")
 
 
 def whole_number(value: Any, name: str) -> int:
@@ -65,10 +65,10 @@ def note(body: Mapping[str, Any]) -> str:
     Refused
         If there is none, or it is too long.
     """
-    given = body.get("note", "")
-    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_NOTE:
+    note_text = body.get("note", "")
+    if not isinstance(note_text, str) or not note_text.strip() or len(note_text) > LONGEST_NOTE:
         raise Refused(400, f"note is not a text of up to {LONGEST_NOTE} characters: say what the annotators are to do.")
-    return given.strip()
+    return note_text.strip()
 
 
 def fields(project: Row) -> list[str]:
@@ -85,19 +85,19 @@ def fields(project: Row) -> list[str]:
     return names
 
 
-def field(project: Row, given: Any) -> str | None:
+def field(project: Row, name: Any) -> str | None:
     """The field that a request names; without a name the project's first, or None while nothing is scored.
 
     Raises
     ------
     Refused
-        If there is no such field.
+        If the field does not exist.
     """
     names = fields(project)
-    return next(iter(names), None) if given is None or not names else known_field(project, given)
+    return next(iter(names), None) if name is None or not names else known_field(project, name)
 
 
-def known_field(project: Row, given: Any) -> str:
+def known_field(project: Row, name: Any) -> str:
     """The field that a request has to name.
 
     Raises
@@ -105,6 +105,6 @@ def known_field(project: Row, given: Any) -> str:
     Refused
         If the project has no such field: another one's numbers under its name would mislead.
     """
-    if not isinstance(given, str) or given not in fields(project):
+    if not isinstance(name, str) or name not in fields(project):
         raise Refused(404, NO_SUCH_FIELD)
-    return given
+    return name

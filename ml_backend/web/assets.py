@@ -11,7 +11,7 @@ SHARED = (*STYLES, *SCRIPTS)
 
 
 def static_dir() -> Path:
-    """Scripts and styles of the report and audit pages, beside the files of `softirr.report.page`."""
+    """Scripts and styles of the report and audit pages that `softirr.report.page` does not have."""
     return Path(__file__).parent / "static"
 
 

@@ -45,7 +45,7 @@ def sheet(number: int, which: int) -> Response:
     """The sheet with one judge's judgments, as ``softirr audit apply`` reads it."""
     project = current_project()
     record = _audit(project, which)
-    verdicts = reviews().judgements(which, request.args.get("judge") or "")
+    verdicts = reviews().judgments(which, request.args.get("judge") or "")
     # No byte order mark: the sheet has the format of softirr audit sample.
     file = responses.csv_file(audits.sheet_rows(record, verdicts), for_people=False)
     return responses.attachment(file, f"audit-{number}-{which}.csv")
@@ -68,18 +68,17 @@ def state() -> Response:
 
 @audit.post("/api/audit")
 def draw() -> Response:
-    """Request a sample: ``{"project", "control", "judgements", "who"}``."""
+    """Request a sample: ``{"project", "control", "judgments", "who"}``."""
     body, project = json_body(), current_project()
     control = arguments.field(project, body.get("control"))
     if control is None:
         raise Refused(409, "The project has not been scored yet.")
-    wanted = arguments.whole_number(body.get("judgements", JUDGMENTS), "judgements")
-    if not audits.FEWEST <= wanted <= audits.MOST:
-        raise Refused(400, f"judgements is not between {audits.FEWEST} and {audits.MOST}.")
-    chosen = settings_of(project)
-    who = arguments.acting_name(body)
+    n_judgments = arguments.whole_number(body.get("judgments", JUDGMENTS), "judgments")
+    if not audits.FEWEST <= n_judgments <= audits.MOST:
+        raise Refused(400, f"judgments is not between {audits.FEWEST} and {audits.MOST}.")
+    measure, who = settings_of(project).measure, arguments.acting_name(body)
     number = audits.ask(
-        services().store, project["id"], control=control, measure=chosen.measure, wanted=wanted, who=who
+        services().store, project["id"], control=control, measure=measure, n_judgments=n_judgments, who=who
     )
     services().store.want(project["id"])
     return responses.data({"audit": number}, status=202)
@@ -95,23 +94,22 @@ def pairs(which: int) -> Response:
     project = current_project()
     record = _audit(project, which)
     judge = _judge(project, request.args.get("judge"))
-    verdicts = {row["place"]: row["verdict"] for row in reviews().judgements(which, judge)}
-    shown = [
-        {"place": place, "texts": [a, b], "verdict": verdicts.get(place)}
-        for place, (_, _, a, b) in enumerate(record["sheet"])
+    verdicts = {judgment["row"]: judgment["verdict"] for judgment in reviews().judgments(which, judge)}
+    pair_rows = [
+        {"row": row, "texts": [a, b], "verdict": verdicts.get(row)} for row, (_, _, a, b) in enumerate(record["sheet"])
     ]
-    body = {**_view(record), "judge": judge, "pairs": shown, "own": None, "result": None}
+    body = {**_view(record), "judge": judge, "pairs": pair_rows, "own": None, "result": None}
     # A judge with unjudged pairs sees neither the result nor the other judges' judgments.
-    if len(verdicts) >= len(shown) or request.args.get("result") == "1":
+    if len(verdicts) >= len(pair_rows) or request.args.get("result") == "1":
         body["result"] = _result(project, record)
-    if len(verdicts) >= len(shown) or request.args.get("own") == "1":
+    if len(verdicts) >= len(pair_rows) or request.args.get("own") == "1":
         body["own"] = audits.progress_of(reviews(), record, judge)
     return responses.data(body)
 
 
-@audit.post("/api/audit/<int:which>/judgements")
+@audit.post("/api/audit/<int:which>/judgments")
 def judge(which: int) -> Response:
-    """One judgment on one or several pairs: ``{"project", "judge", "places", "verdict"}``.
+    """One judgment on one or several pairs: ``{"project", "judge", "rows", "verdict"}``.
 
     A later judgment replaces an earlier one.
     """
@@ -120,22 +118,23 @@ def judge(which: int) -> Response:
     name = _judge(project, body.get("judge"))
     if body.get("verdict") not in audits.VERDICTS:
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
-    places, before = _places(record, body.get("places")), _complete(record)
-    reviews().judge(which, places, name, body["verdict"])
-    return responses.data(_after(project, record, name, before), status=201)
+    rows, finished = _rows(record, body.get("rows")), _complete(record)
+    reviews().judge(which, rows, name, body["verdict"])
+    return responses.data(_after(project, record, name, finished), status=201)
 
 
-@audit.delete("/api/audit/<int:which>/judgements")
+@audit.delete("/api/audit/<int:which>/judgments")
 def take_back(which: int) -> Response:
-    """Remove judgments: ``project``, ``judge``, ``places`` (comma-separated numbers)."""
+    """Remove judgments: ``project``, ``judge``, ``rows`` (comma-separated numbers)."""
     project = current_project()
     record = _audit(project, which)
     name = _judge(project, request.args.get("judge"))
-    given = [int(one) if one.isascii() and one.isdigit() else -1 for one in request.args.get("places", "").split(",")]
-    places, before = _places(record, given), _complete(record)
-    if not reviews().unjudge(which, places, name):
+    numbers = request.args.get("rows", "").split(",")
+    rows = _rows(record, [int(number) if number.isascii() and number.isdigit() else -1 for number in numbers])
+    finished = _complete(record)
+    if not reviews().unjudge(which, rows, name):
         raise Refused(404, "There is no such judgment.")
-    return responses.data(_after(project, record, name, before))
+    return responses.data(_after(project, record, name, finished))
 
 
 @audit.post("/api/audit/<int:which>/finish")
@@ -143,8 +142,8 @@ def finish(which: int) -> Response:
     """Evaluate the audit with the present judgments: ``{"project"}``."""
     project = current_project()
     record = _audit(project, which)
-    most = max(reviews().judges(which).values(), default=0)
-    if most < min(audits.FINISH_FROM, len(record["sheet"])):
+    longest = max(reviews().judges(which).values(), default=0)
+    if longest < min(audits.FINISH_FROM, len(record["sheet"])):
         raise Refused(409, f"At least {audits.FINISH_FROM} judgments of one judge are needed.")
     RequestStore(services().store).ask(project["id"], RESULT, {"audit": which})
     services().store.want(project["id"])
@@ -155,17 +154,17 @@ def _complete(record: Row) -> list[str]:
     return audits.complete(record["sheet"], reviews().judges(record["id"]))
 
 
-def _after(project: Row, record: Row, judge: str, before: list[str]) -> dict[str, Any]:
-    """Reply after a changed judgment of `judge`; the judges in `before` had judged every pair before the change.
+def _after(project: Row, record: Row, judge: str, finished: list[str]) -> dict[str, Any]:
+    """Reply after a changed judgment of `judge`; the judges in `finished` had judged every pair before it.
 
     Once one judge finishes, unfinished judges are ignored, so their judgments change nothing then.
     """
-    which, now = record["id"], _complete(record)
+    which, still_finished = record["id"], _complete(record)
     requests, question = RequestStore(services().store), {"audit": which}
     requests.ask(project["id"], LOOK, question)
-    if not now:
+    if not still_finished:
         requests.withdraw(project["id"], RESULT, question)
-    elif judge in {*before, *now}:
+    elif judge in {*finished, *still_finished}:
         requests.ask(project["id"], RESULT, question)
     services().store.want(project["id"])
     return _view(_audit(project, which))
@@ -222,15 +221,15 @@ def _audit(project: Row, which: int) -> Row:
     return record
 
 
-def _judge(project: Row, given: Any) -> str:
-    name = arguments.acting_name({"who": given})
+def _judge(project: Row, typed_name: Any) -> str:
+    name = arguments.acting_name({"who": typed_name})
     if not name:
         raise Refused(400, "A judgment needs the name of the judge.")
     return name
 
 
-def _places(record: Row, given: Any) -> list[int]:
+def _rows(record: Row, numbers: Any) -> list[int]:
     rows = range(len(record["sheet"]))
-    if not isinstance(given, list) or not given or not all(type(one) is int and one in rows for one in given):
-        raise Refused(400, "places is not a list of rows of the sheet.")
-    return sorted(set(given))
+    if not isinstance(numbers, list) or not numbers or not all(type(n) is int and n in rows for n in numbers):
+        raise Refused(400, "rows is not a list of rows of the sheet.")
+    return sorted(set(numbers))

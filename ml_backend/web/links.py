@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 MOST_IDS = 40
-SCORE = "filter:tasks:predictions_score"
 
 
 class Links:
@@ -41,15 +40,15 @@ class Links:
 
     def queued(self, number: int, *, tab: str | None = None) -> str:
         """A task of the queue, opened in a tab (the triage tab by default), so that closing it leads back to its place in the list."""
-        chosen = tab or self._triage
-        return f"{self._data}?tab={chosen}&task={number}" if chosen else self.task(number)
+        opened_tab = tab or self._triage
+        return f"{self._data}?tab={opened_tab}&task={number}" if opened_tab else self.task(number)
 
     def tasks(self, numbers: Sequence[int | str], title: str) -> str:
-        """These tasks, as a tab; only the first ones where they are many."""
+        """Return the address of a tab with these tasks; only the first `MOST_IDS` if there are more."""
         if len(numbers) == 1:
             return self.task(numbers[0])
-        wanted = [_filter("filter:tasks:id", "equal", "Number", int(number)) for number in numbers[:MOST_IDS]]
-        return self._tab(title, wanted, conjunction="or")
+        filters = [_filter("filter:tasks:id", "equal", "Number", int(number)) for number in numbers[:MOST_IDS]]
+        return self._tab(title, filters, conjunction="or")
 
     def annotated_by(self, raters: Iterable[str], title: str) -> str | None:
         """Tasks that all of these annotators answered.
@@ -60,18 +59,6 @@ class Links:
         if not all(name.isdigit() for name in names):
             return None
         return self._tab(title, [_filter("filter:tasks:annotators", "contains", "List", int(name)) for name in names])
-
-    def agreement(self, low: float, high: float, title: str) -> str:
-        """Tasks whose agreement is between two values."""
-        return self._tab(title, [_filter(SCORE, "in", "Number", {"min": low, "max": high})])
-
-    def scored(self, title: str) -> str:
-        """Tasks that have an agreement, lowest first."""
-        return self._tab(title, [_filter(SCORE, "empty", "Number", False)])
-
-    def range(self, first: int, last: int, title: str) -> str:
-        """Tasks by number."""
-        return self._tab(title, [_filter("filter:tasks:id", "in", "Number", {"min": first, "max": last})])
 
     def _tab(self, title: str, filters: list[dict[str, Any]], *, conjunction: str = "and") -> str:
         tab = {

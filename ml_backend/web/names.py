@@ -31,5 +31,5 @@ def display_names(
         return hmac.digest(secret, f"annotator of project {project['number']}\x00{user}".encode(), hashlib.sha256)
 
     people = {*project["raters"], *(rater for rater in raters if not rater.startswith(MODEL))}
-    numbers = {user: f"Annotator {place}" for place, user in enumerate(sorted(people, key=rank), start=1)}
+    numbers = {user: f"Annotator {number}" for number, user in enumerate(sorted(people, key=rank), start=1)}
     return {rater: numbers.get(rater) or name_of({}, rater) for rater in raters}

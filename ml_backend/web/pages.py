@@ -12,7 +12,7 @@ from softirr.report.page.render import STYLES
 
 
 def waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> str:
-    """The page shown while there is no report yet."""
+    """The page shown until the report exists."""
     return render_template(
         "message.html", title="Agreement report", **page_files(*STYLES), **_why_waiting(project, job)
     )

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, redirect, render_template, request, send_from_directory
 
 from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, KEY_HEADER, remember_person, require_link
-from ml_backend.auth.origins import label_studio_places
+from ml_backend.auth.origins import label_studio_origins
 from ml_backend.auth.requests import Refused, find_project, json_body
 from ml_backend.auth.routes import current_person, current_project, current_reviewer
 from ml_backend.plugin_files import plugin_dir
@@ -24,9 +24,9 @@ MODULES = tuple(sorted(path.stem for path in (plugin_dir() / "panel").glob("*.js
 
 @panel.errorhandler(Refused)
 def refused(error: Refused) -> Response:
-    """The sentence, in the shape that the panel shows; as a page where the panel's page was asked for."""
+    """Return the sentence as the panel reads it, or as a page if the request was for the panel's page."""
     if request.endpoint == "panel.page":
-        response = responses.page(message("Agreement", error.sentence, up=""), label_studio=label_studio_places(None))
+        response = responses.page(message("Agreement", error.sentence, up=""), label_studio=label_studio_origins(None))
         response.status_code = error.status
         return response
     if request.endpoint == "panel.come_in":
@@ -40,7 +40,7 @@ def page() -> Response:
     """The page in the frame, without data: its script requests them."""
     files = f"panel/static/{version_of(plugin_dir() / 'panel')}"
     text = render_template("panel.html", files=files, modules=MODULES)
-    return responses.page(text, label_studio=label_studio_places(current_project()))
+    return responses.page(text, label_studio=label_studio_origins(current_project()))
 
 
 @panel.get("/enter/<int:number>")
@@ -104,19 +104,19 @@ def decide() -> Response:
     return allow_label_studio(responses.data({"decided": n}, status=201))
 
 
-def _pairs(given: Any) -> list[tuple[str, str]]:
+def _pairs(pairs: Any) -> list[tuple[str, str]]:
     if (
-        not isinstance(given, list)
-        or not 0 < len(given) <= decisions.MOST_PAIRS
+        not isinstance(pairs, list)
+        or not 0 < len(pairs) <= decisions.MOST_PAIRS
         or not all(
             isinstance(pair, list)
             and len(pair) == 2
             and all(isinstance(text, str) and 0 < len(text) <= decisions.LONGEST for text in pair)
-            for pair in given
+            for pair in pairs
         )
     ):
         raise Refused(400, "pairs is not a list of pairs of texts.")
-    return [(a, b) for a, b in given]
+    return [(a, b) for a, b in pairs]
 
 
 @panel.get("/api/decisions")
@@ -160,10 +160,10 @@ def refused_as_json(error: Refused) -> Response:
 
 def allow_label_studio(response: Response) -> Response:
     """Let scripts on Label Studio's pages read the response."""
-    asked = request.headers.get("Origin")
+    page_origin = request.headers.get("Origin")
     number = request.args.get("project", type=int)
-    if asked and asked in label_studio_places(find_project(number) if number else None):
-        response.headers["Access-Control-Allow-Origin"] = asked
+    if page_origin and page_origin in label_studio_origins(find_project(number) if number else None):
+        response.headers["Access-Control-Allow-Origin"] = page_origin
         response.headers["Access-Control-Allow-Credentials"] = "true"  # its session identifies the person
         response.headers["Access-Control-Allow-Headers"] = f"{KEY_HEADER}, Content-Type, If-None-Match"
         response.headers["Access-Control-Allow-Methods"] = "GET, POST, DELETE"

@@ -12,7 +12,7 @@ from softirr.report.task_sentence import Meaning, meanings_of
 __all__ = ["DOUBT", "other_field", "sentence_field", "text_field"]
 
 DOUBT = (0.2, 0.8)
-"""Equivalences between which a reviewer is asked about a pair."""
+"""Range of equivalences in which a reviewer decides on a pair."""
 _SILENT = ("unrelated", "one rater only")
 _GENERAL = {"first is more general": 1, "second is more general": 0}
 """Relation of two texts -> index of the more specific text."""
@@ -33,12 +33,12 @@ def sentence_field(
         Reviewers' decisions: text_a, text_b, same.
     """
     answers: Mapping[str, Sequence[str]] = entry["answers"]
-    texts = {text for given in answers.values() for text in given}
+    texts = {text for texts_of_rater in answers.values() for text in texts_of_rater}
     decided = [_decision(row) for row in decisions if row["text_a"] in texts and row["text_b"] in texts]
     by_pair = {frozenset(row["texts"]): row for row in decided}
     return {
         "raters": list(answers),
-        "empty": [rater for rater, given in answers.items() if not given],
+        "empty": [rater for rater, texts_of_rater in answers.items() if not texts_of_rater],
         "matches": [_with_decisions(match, by_pair) for match in details["matches"]],
         "unmatched": details["unmatched"],
         "reasons": details.get("reasons") or [],
@@ -81,13 +81,13 @@ def other_field(
 ) -> dict[str, Any]:
     """Return a field of choices, ratings or the like: its values with who gave them, and their majority or median."""
     by_values: dict[tuple[str, ...], list[str]] = {}
-    for rater, given in values.items():
-        by_values.setdefault(tuple(given), []).append(rater)
+    for rater, chosen_values in values.items():
+        by_values.setdefault(tuple(chosen_values), []).append(rater)
     ordered = sorted(by_values.items(), key=lambda item: -len(item[1]))
     return {
         "name": name,
         "kind": kind,
-        "values": [{"values": list(given), "raters": raters} for given, raters in ordered],
+        "values": [{"values": list(chosen_values), "raters": raters} for chosen_values, raters in ordered],
         "suggestion": None if agreed is None else list(agreed),
         "suggested_by": by,
     }
@@ -135,7 +135,7 @@ def _card(group: Meaning, field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _why(group: Meaning, field: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the closest text of another meaning, and what the two texts differ in."""
+    """Return the closest text of another meaning, and the reason why the two differ."""
     inside = set(group.values())
     reasons = [
         (reason["equivalence"], reason["kind"], next(text for text in reason["texts"] if text not in inside))
@@ -149,7 +149,7 @@ def _why(group: Meaning, field: Mapping[str, Any]) -> dict[str, str] | None:
 
 
 def _doubtful_pairs(field: Mapping[str, Any]) -> dict[frozenset[str], dict[str, Any]]:
-    """Return the pairs of texts that a reviewer is asked about, or has decided."""
+    """Return the pairs of texts that are in doubt, or that a reviewer has decided."""
     values: dict[frozenset[str], float] = {}
     specific: dict[frozenset[str], str] = {}
     for match in field["matches"]:
@@ -166,9 +166,9 @@ def _doubtful_pairs(field: Mapping[str, Any]) -> dict[frozenset[str], dict[str, 
             specific.setdefault(pair, reason["texts"][1 - reason["broader"]])
     decided = {frozenset(row["texts"]): row for row in field["decisions"]}
     low, high = DOUBT
-    wanted = {pair for pair, value in values.items() if low < value < high} | decided.keys()
+    doubtful = {pair for pair, value in values.items() if low < value < high} | decided.keys()
     return {
         pair: {"texts": sorted(pair), "decision": decided.get(pair), "specific": specific.get(pair)}
-        for pair in sorted(wanted, key=sorted)
+        for pair in sorted(doubtful, key=sorted)
         if len(pair) == 2
     }

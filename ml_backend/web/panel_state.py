@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ml_backend.auth.keys import Person
-from ml_backend.auth.origins import label_studio_home, label_studio_places
+from ml_backend.auth.origins import label_studio_home, label_studio_origins
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.review.headline import misfits_of
 from ml_backend.review.moments import job_view, moment
@@ -84,7 +84,7 @@ class PanelState:
         return base | (self._not_ready(task, job) or self._ready(task))  # type: ignore[arg-type]
 
     def _note(self, task: Row) -> dict[str, Any]:
-        """Return the note with which a task came back, and the annotator's own texts; nothing about colleagues."""
+        """Return the note with which a task came back, and the annotator's texts texts; nothing about colleagues."""
         entries = texts_of(task["answers"]).values()
         answered = any(
             self.who.user in entry["answers"]
@@ -94,11 +94,11 @@ class PanelState:
         mark = ReviewStore(self.services.store).mark(self.project["id"], task["number"])
         if not answered or mark_state(mark, task["answers_hash"]) != "sent back":
             return HIDDEN
-        own = [text for entry in entries for text in entry["answers"].get(self.who.user, ())]
-        return {"status": "note", "message": "", "texts": own, "note": mark["note"] if mark else ""}
+        texts = [text for entry in entries for text in entry["answers"].get(self.who.user, ())]
+        return {"status": "note", "message": "", "texts": texts, "note": mark["note"] if mark else ""}
 
     def _not_ready(self, task: Row | None, job: Row | None) -> dict[str, Any] | None:
-        """Return why there is no agreement yet; None if there is one."""
+        """Return why the agreement is unavailable; None if it is available."""
         project = self.project
         working = job is not None and job["state"] in ("queued", "running")
         if task is None:
@@ -156,7 +156,12 @@ class PanelState:
         return display_names(self.project, raters, self.settings, secret=self.services.store.secret())
 
     def _decisions(self, task: Row) -> list[Row]:
-        texts = [text for entry in task["answers"].values() for given in entry["answers"].values() for text in given]
+        texts = [
+            text
+            for entry in task["answers"].values()
+            for texts_of_rater in entry["answers"].values()
+            for text in texts_of_rater
+        ]
         return self.services.store.decisions(self.project["id"], texts=texts)
 
     def _text_fields(self, task: Row, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -166,14 +171,14 @@ class PanelState:
             if details is None:
                 continue
             field = sentence_field(entry, details, decisions)
-            shown = text_field(name, field, details, threshold=self.settings.threshold, names=names)
+            content = text_field(name, field, details, threshold=self.settings.threshold, names=names)
             regions = regions_of(task, name)
             if regions is not None:
-                shown["shows"] = regions.shows(label_studio_home(), label_studio_places(self.project))
-                for card in shown["cards"]:
+                content["shows"] = regions.shows(label_studio_home(), label_studio_origins(self.project))
+                for card in content["cards"]:
                     texts = {rater: text["text"] for text in card["texts"] for rater in text["raters"]}
                     card["regions"] = _regions(texts, regions, details)
-            yield shown
+            yield content
 
     def _other_fields(self, task: Row) -> Iterator[dict[str, Any]]:
         stored = (task["facts"] or {}).get("fields") or {}
@@ -203,11 +208,11 @@ class PanelState:
     def _review(self, task: Row) -> dict[str, Any]:
         mark = ReviewStore(self.services.store).mark(self.project["id"], task["number"])
         state = mark_state(mark, task["answers_hash"])
-        again = mark is not None and mark["sent_back"] and state is None
+        is_answered_again = mark is not None and mark["sent_back"] and state is None
         required, n = self.project["required"], n_given(task["n_annotations"], task["answers"])
         waits = f"{plural(n, 'annotator has', 'annotators have')} answered, of {required}." if n < required else ""
-        details = mark_details(mark) or {} if state or again else {}
-        return {"state": state or "open", "answered_again": bool(again), "waits": waits, **details}
+        details = mark_details(mark) or {} if state or is_answered_again else {}
+        return {"state": state or "open", "answered_again": bool(is_answered_again), "waits": waits, **details}
 
     def _queue(self, task: Row) -> dict[str, int]:
         """Return how many tasks with an agreement are done, and how many there are."""
@@ -225,13 +230,13 @@ def _regions(texts: Mapping[str, str], regions: Regions, details: Mapping[str, A
     is_alone = len(texts) == 1 and any(texts[rater] in details["unmatched"].get(rater, ()) for rater in texts)
     same = [match for match in matches if texts.items() <= match["texts"].items()]
     smallest: Mapping[str, Any] = min(same, key=lambda match: len(match["texts"]), default={})
-    place = None if is_alone else smallest.get("place")
+    group = None if is_alone else smallest.get("place")
     taken = {
         rater: {match["place"] for match in matches if match["texts"].get(rater) == text and "place" in match}
         for rater, text in texts.items()
     }
     return [
-        [rater, regions.of(rater, text, place, without=() if place is not None else taken[rater])]
+        [rater, regions.of(rater, text, group, without=() if group is not None else taken[rater])]
         for rater, text in texts.items()
     ]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.review.agreement_words import chance_of
 from ml_backend.review.headline import report_target, target_of
 from ml_backend.review.requests import MODELS, basis_of
 from ml_backend.scoring.preparation import AnswerPreparation, task_of
@@ -38,12 +37,12 @@ class ProjectReports:
 
     Parameters
     ----------
-    most : int
-        Number of views that are cached.
+    n_cached : int
+        Maximum number of cached views.
     """
 
-    def __init__(self, store: Store, *, most: int = 8):
-        self._store, self._most = store, most
+    def __init__(self, store: Store, *, n_cached: int = 8):
+        self._store, self._n_cached = store, n_cached
         self._reviews = ReviewStore(store)
         self._rows = TaskRows(store)
         self._views: OrderedDict[Hashable, report_view.View] = OrderedDict()
@@ -62,18 +61,18 @@ class ProjectReports:
             if key in self._views:
                 self._views.move_to_end(key)
                 return self._views[key]
-        shown = self._built(project, control, settings, links)
+        view = self._built(project, control, settings, links)
         with self._lock:
-            self._views[key] = shown
-            while len(self._views) > self._most:
+            self._views[key] = view
+            while len(self._views) > self._n_cached:
                 self._views.popitem(last=False)
-        return shown
+        return view
 
     def queue(self, project: Row, settings: ProjectSettings, links: Links) -> Queue:
         """Return every task with an agreement over all fields, in the order of "next"."""
         context = self._context(project, settings)
         rows = self._rows.get(project["id"], _only_field(project), context)
-        return self._queue(project, rows, context, links)
+        return self._queue(project, rows, links)
 
     def version(self, project: Row) -> str:
         """Return the version of the results, which changes when the report changes other than by marks on tasks."""
@@ -109,14 +108,13 @@ class ProjectReports:
         names = display_names(project, raters, settings, secret=self._store.secret())
         return Context(names, self._store.decisions(project["id"]), AnswerPreparation.of(project, settings))
 
-    def _queue(self, project: Row, rows: Sequence[TaskRow], context: Context, links: Links) -> Queue:
-        marks, chance = self._reviews.marks(project["id"]), chance_of(project["summary"])
-        return Queue(rows, context.names, marks, links, required=project["required"], chance=chance)
+    def _queue(self, project: Row, rows: Sequence[TaskRow], links: Links) -> Queue:
+        return Queue(rows, self._reviews.marks(project["id"]), links, required=project["required"])
 
     def _built(self, project: Row, control: str, settings: ProjectSettings, links: Links) -> report_view.View:
         context = self._context(project, settings)
         rows = self._rows.get(project["id"], control, context)
-        states = {one.task: state for one, state, _ in self._queue(project, rows, context, links).states()}
+        states = {entry.task: entry.state for entry in self._queue(project, rows, links)}
         summary = project["summary"]["controls"][control]
         report: dict[str, Any] = {
             **summary,
@@ -145,11 +143,11 @@ class ProjectReports:
         if not any(rater["id"].startswith(MODEL) for rater in project["summary"]["controls"][control]["raters"]):
             return {}
         requests, question = RequestStore(self._store), {"control": control}
-        known = requests.find(project["id"], MODELS, question)
-        if known is None or (known["based_on"] != basis_of(project) and known["wanted_at"] is None):
+        stored = requests.find(project["id"], MODELS, question)
+        if stored is None or (stored["based_on"] != basis_of(project) and stored["wanted_at"] is None):
             requests.ask(project["id"], MODELS, question)
             self._store.want(project["id"])
-        return (known and known["result"]) or {}
+        return (stored and stored["result"]) or {}
 
 
 def _tasks(items: Sequence[str]) -> list[int]:

@@ -65,8 +65,8 @@ def _marks() -> dict[str, str]:
         except SQLAlchemyError:  # an error of the database is not reported here
             return {}
         extensions["softirr-marks"] = marks
-    known: dict[str, str] = extensions["softirr-marks"]
-    return known
+    cached: dict[str, str] = extensions["softirr-marks"]
+    return cached
 
 
 @protocol.get("/")

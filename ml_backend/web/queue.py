@@ -1,7 +1,6 @@
 """The list of tasks that need a look: its order, the next task, and people's marks on tasks."""
 
 import re
-from typing import Any
 
 from flask import Blueprint, Response, request
 
@@ -13,39 +12,24 @@ from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio, allow_preflights
 from ml_backend.web.running import links_of, reports, reviews, services, settings_of
-from ml_backend.web.task_queue import mark_details
-from softirr.meaning.policy.reasons import REASONS
+from ml_backend.web.task_queue import Queue, mark_details
 
 queue = Blueprint("queue", __name__)
 queue.register_error_handler(Refused, responses.refusal)
 allow_preflights(queue, "/api/queue", "/api/queue/next", "/api/queue/<int:task>")
 MOST_QUEUE = 1000
-_TAB = re.compile(r"[A-Za-z0-9_-]{1,2000}")  # a saved tab's id, or a tab whose filters are in the address
+_TAB = re.compile(r"[A-Za-z0-9_-]{1,2000}")  # the id of a saved tab, or a tab that has its filters in the address
 
 
 @queue.get("/api/queue")
 def tasks_in_order() -> Response:
-    """Tasks in the order in which a review helps most.
-
-    Arguments: ``project``, ``limit``, ``offset``, ``done`` (0 or 1), ``reason`` (only tasks with this reason), ``sort``
-    (``reason``).
-    """
+    """Tasks in the order in which a review helps most: ``project``, ``limit``, ``offset``, ``done`` (0 or 1)."""
     project = current_project()
-    listed = reports().queue(project, settings_of(project), links_of(project))
-    wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
-    reason = filter_reason()
-    total = {None: listed.n_open + listed.n_done, True: listed.n_done, False: listed.n_open}[wanted]
-    if reason is not None:
-        total = listed.with_reason(reason, done=wanted)
+    done = {"0": False, "1": True}.get(request.args.get("done", ""))
+    entries = _queue(project).view(done=done)
     limit = min(MOST_QUEUE, max(0, request.args.get("limit", 100, type=int)))
     start = max(0, request.args.get("offset", 0, type=int))
-    return responses.data(
-        {
-            "total": total,
-            "offset": start,
-            "tasks": listed.view(start, start + limit, done=wanted, reason=reason, sort=_sort()),
-        }
-    )
+    return responses.data({"total": len(entries), "offset": start, "tasks": entries[start : start + limit]})
 
 
 @queue.post("/api/queue")
@@ -67,29 +51,18 @@ def mark() -> Response:
     mark = reviews().mark(project["id"], number)
     state = mark_state(mark, task["answers_hash"])
     marks = {name: mark_details(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
-    return allow_label_studio(responses.data({"task": number, **marks, **_left(project)}, status=201))
+    return allow_label_studio(responses.data({"task": number, **marks, "marks": reports().marks(project)}, status=201))
 
 
 @queue.get("/api/queue/next")
 def next_task() -> Response:
-    """The next task of the queue after one, with its address.
-
-    ``project``, ``task``, and as for the queue ``reason``, ``sort``; ``tab`` stays in the address.
-    """
+    """The task of the queue after ``task``, with its address: ``project``, ``task``; ``tab`` stays in the address."""
     project = current_project()
-    here = request.args.get("task") or None
+    task = request.args.get("task") or None
+    number = None if task is None else arguments.whole_number(task, "task")
     tab = request.args.get("tab", "")
-    listed = reports().queue(project, settings_of(project), links_of(project))
-    return allow_label_studio(
-        responses.data(
-            listed.after(
-                arguments.whole_number(here, "task") if here is not None else None,
-                reason=filter_reason(),
-                sort=_sort(),
-                tab=tab if _TAB.fullmatch(tab) else None,
-            )
-        )
-    )
+    following = _queue(project).after(number, tab=tab if _TAB.fullmatch(tab) else None)
+    return allow_label_studio(responses.data(following))
 
 
 @queue.delete("/api/queue/<int:task>")
@@ -100,7 +73,9 @@ def unmark(task: int) -> Response:
     task_row = services().store.get_tasks(project["id"], [task]).get(task)
     if task_row is not None:
         _release(project, task_row)
-    return allow_label_studio(responses.data({"task": task, "done": None, "sent_back": None, **_left(project)}))
+    return allow_label_studio(
+        responses.data({"task": task, "done": None, "sent_back": None, "marks": reports().marks(project)})
+    )
 
 
 def _release(project: Row, task: Row) -> None:
@@ -110,25 +85,5 @@ def _release(project: Row, task: Row) -> None:
         services().store.want(project["id"])
 
 
-def filter_reason() -> str | None:
-    """The reason that tasks are filtered by, checked."""
-    reason = request.args.get("reason") or None
-    if reason is not None and reason not in REASONS:
-        raise Refused(400, f"There is no reason {reason[:40]}; there are {', '.join(REASONS)}.")
-    return reason
-
-
-def _sort() -> str | None:
-    """The order that is asked for, checked."""
-    if request.args.get("sort") not in (None, "reason"):
-        raise Refused(400, "The queue is sorted by priority, or with sort=reason.")
-    return request.args.get("sort")
-
-
-def _left(project: Row) -> dict[str, Any]:
-    """The counts of the queue that a page shows after a mark."""
-    listed = reports().queue(project, settings_of(project), links_of(project))
-    return {
-        "marks": reports().marks(project),
-        "queue": {"low": listed.n_low, "done": listed.n_done, "sent_back": listed.n_sent_back},
-    }
+def _queue(project: Row) -> Queue:
+    return reports().queue(project, settings_of(project), links_of(project))

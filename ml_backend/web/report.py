@@ -30,6 +30,8 @@ report = Blueprint("report", __name__)
 report.register_error_handler(Refused, responses.refusal)
 
 A_YEAR = 365 * 24 * 3600
+LEAST_CHANGE = 0.02
+"""Minimum change of the coefficient for which a policy is listed."""
 FILES = ("report.html", "report.json", "report.zip", "tasks.csv")
 
 
@@ -69,6 +71,7 @@ class _Shown:
             has_texts=not is_exact(project["summary"]["controls"][self.control]),
             policy_in_use=_policy_in_use(project),
             policies=_policies(project, self.control),
+            least_change=LEAST_CHANGE,
             version=version(),
             **view_variables(self.view),
             **variables,
@@ -96,11 +99,11 @@ class _Shown:
 def show(number: int) -> Response:
     """The report as a page."""
     project = current_project()
-    shown = _shown(project)
-    if shown is None:
+    report_page = _shown(project)
+    if report_page is None:
         return responses.page(pages.waiting(project, job_of(project)))
     who = current_person()
-    text = shown.html(
+    text = report_page.html(
         live=True,
         lead=who is not None and who.at_least("lead"),
         known_as=who.name if who is not None else "",
@@ -118,15 +121,15 @@ def download(number: int, name: str) -> Response:
     project = current_project()
     if name not in FILES:
         raise Refused(404, f"There is no {name[:80]}; there are {', '.join(FILES)}.")
-    shown = _scored(project)
+    report_page = _scored(project)
     if name == "report.zip":
-        response = _zipped(shown)
+        response = _zipped(report_page)
     elif name == "tasks.csv":
-        response = responses.csv_file(shown.tasks(), warnings=shown.view.warnings)
+        response = responses.csv_file(report_page.tasks(), warnings=report_page.view.warnings)
     elif name == "report.json":
-        response = responses.data(shown.json())
+        response = responses.data(report_page.json())
     else:
-        response = responses.page(shown.html(live=False, **inlined()))
+        response = responses.page(report_page.html(live=False, **inlined()))
     return responses.attachment(response, f"agreement-{number}-{name}")
 
 
@@ -179,9 +182,9 @@ def choose_policy() -> Response:
     """Choose what counts in the project: ``{"project", "policy"}``; the project is scored again."""
     body, project = json_body(), current_project()
     try:  # the name of a preset, or a policy as a JSON object
-        given = checked_options({"policy": body.get("policy")}, source="The request")["policy"]
+        chosen_policy = checked_options({"policy": body.get("policy")}, source="The request")["policy"]
         split = settings_of(project).policy.split  # splitting is another setting
-        policy = replace(Policy.from_dict(given), split=split)
+        policy = replace(Policy.from_dict(chosen_policy), split=split)
     except InputError as error:
         raise Refused(400, str(error)) from None
     _choose(project, "policy", policy.to_dict())
@@ -209,8 +212,8 @@ def _choose(project: Row, name: str, value: Any) -> Response:
     """Set an option of the project; None removes it."""
 
     def change(row: Row) -> dict[str, Any]:
-        others = {option: before for option, before in row["chosen"].items() if option != name}
-        return {"chosen": others if value is None else others | {name: value}}
+        options = {option: current for option, current in row["chosen"].items() if option != name}
+        return {"chosen": options if value is None else options | {name: value}}
 
     services().store.change_project(project["id"], change)
     return responses.data({name: value})
@@ -229,10 +232,10 @@ def _shown(project: Row) -> _Shown | None:
 
 
 def _scored(project: Row) -> _Shown:
-    shown = _shown(project)
-    if shown is None:
+    report_page = _shown(project)
+    if report_page is None:
         raise Refused(409, "The project has not been scored yet.")
-    return shown
+    return report_page
 
 
 def _policy_in_use(project: Row) -> str:
@@ -241,13 +244,13 @@ def _policy_in_use(project: Row) -> str:
 
 
 def _policies(project: Row, control: str) -> list[dict[str, Any]]:
-    """Return the policies that leave out what texts differ in, each with the coefficient that it would give."""
-    used = settings_of(project).policy
+    """Return policies that ignore one more attribute and change the coefficient, with the value that each gives."""
+    in_use = settings_of(project).policy
     reasons = project["summary"]["controls"][control].get("reasons") or {}
     rows = []
     for entry in reasons.get("what_if") or ():
-        if entry["attribute"] in KIND_NAMES:
-            policy = used.changed(ignore=used.ignore | {entry["attribute"]})
+        if entry["attribute"] in KIND_NAMES and abs(entry["value"] - entry["instead_of"]) >= LEAST_CHANGE:
+            policy = in_use.changed(ignore=in_use.ignore | {entry["attribute"]})
             name = KIND_NAMES[entry["attribute"]]
             rows.append({**entry, "name": name, "policy": policy.to_dict(), "description": policy.describe()})
     return rows

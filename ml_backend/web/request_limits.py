@@ -79,8 +79,8 @@ class WrongKeys:
     Keys that were right before stay valid from a blocked address.
     """
 
-    def __init__(self, most: int | None = None, window: float = WRONG_KEYS_WINDOW):
-        self._most, self._window = WRONG_KEYS if most is None else most, window
+    def __init__(self, limit: int | None = None, window: float = WRONG_KEYS_WINDOW):
+        self._limit, self._window = WRONG_KEYS if limit is None else limit, window
         self._wrong: OrderedDict[str, tuple[float, int]] = OrderedDict()
         self._right: OrderedDict[bytes, None] = OrderedDict()
         self._lock = threading.Lock()
@@ -90,7 +90,7 @@ class WrongKeys:
         now = time.monotonic()
         with self._lock:
             since, count = self._wrong.get(address, (now, 0))
-            if key in self._right or count < self._most or now - since >= self._window:
+            if key in self._right or count < self._limit or now - since >= self._window:
                 return 0
             return max(1, int(self._window - (now - since)))
 
@@ -109,7 +109,7 @@ class WrongKeys:
             self._wrong[address] = since, count + 1
             while len(self._wrong) > 10_000:
                 self._wrong.popitem(last=False)
-            if count + 1 == self._most:
+            if count + 1 == self._limit:
                 log.warning("many wrong keys from %s: refused for %.0f s", address, self._window)
 
 
@@ -142,7 +142,7 @@ class KnownSecrets:
         while True:
             try:
                 self.refresh()
-            except Exception as error:  # noqa: BLE001 - the database is away: what was known stays
+            except Exception as error:  # noqa: BLE001 - the database is away, so the last value stays
                 log.warning("the connections' secrets could not be read (%s)", type(error).__name__)
             time.sleep(SECRETS_EVERY)
 
@@ -155,7 +155,7 @@ def install(app: Flask, *, largest_body: int) -> None:
 
     @app.before_request
     def begin() -> tuple[Response, int, dict[str, str]] | None:
-        key = _given_key()
+        key = _sent_key()
         if key is not None and (wait := wrong.wait(request.remote_addr or "", key)):
             return _refusal(429, f"Too many wrong keys: try again in {wait} s.", wait)
         if any(_is_out_of_range(value) for name, value in request.args.items() if name != "k"):
@@ -179,7 +179,7 @@ def install(app: Flask, *, largest_body: int) -> None:
 
     @app.after_request
     def note(response: Response) -> Response:
-        key, rule = _given_key(), request.url_rule.rule if request.url_rule is not None else None
+        key, rule = _sent_key(), request.url_rule.rule if request.url_rule is not None else None
         if key is not None and rule is not None and rule not in NEED_NO_KEY and "/static/" not in rule:
             if response.status_code in (401, 403) or (response.status_code >= 400 and has_wrong_key()):
                 wrong.note(request.remote_addr or "", key, right=False)
@@ -193,13 +193,13 @@ def install(app: Flask, *, largest_body: int) -> None:
             one_big_body.release()
 
 
-def _given_key() -> bytes | None:
+def _sent_key() -> bytes | None:
     headers = request.headers
     cookies = [value for name, value in request.cookies.items() if name.startswith("softirr-")]
-    parts = [headers.get("Authorization"), headers.get("X-Softirr-Key"), headers.get("X-Softirr-Token")]
+    headers_sent = [headers.get("Authorization"), headers.get("X-Softirr-Key"), headers.get("X-Softirr-Token")]
     keys = [value for name, value in request.args.items() if name in _KEY_ARGUMENTS]
-    given = [part for part in (*parts, *keys, *cookies) if part]
-    return _hash("\n".join(given)) if given else None
+    sent = [value for value in (*headers_sent, *keys, *cookies) if value]
+    return _hash("\n".join(sent)) if sent else None
 
 
 def _is_out_of_range(value: str) -> bool:
@@ -211,5 +211,5 @@ def _hash(value: str) -> bytes:
     return hashlib.sha256(value.encode("utf-8", "replace")).digest()
 
 
-def _refusal(status: int, sentence: str, after: int | None) -> tuple[Response, int, dict[str, str]]:
-    return jsonify({"error": sentence}), status, {"Retry-After": str(after)} if after else {}
+def _refusal(status: int, sentence: str, retry_after: int | None) -> tuple[Response, int, dict[str, str]]:
+    return jsonify({"error": sentence}), status, {"Retry-After": str(retry_after)} if retry_after else {}

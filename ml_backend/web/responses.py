@@ -99,6 +99,6 @@ def csv_file(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for
     last = [" ".join(warnings)] if warnings else []
     text = io.StringIO()
     writer = csv.writer(text)
-    for at, row in enumerate(rows):
-        writer.writerow([*(plain_cell(value) for value in row), *(last if at else ["warning"] * len(last))])
+    for number, row in enumerate(rows):
+        writer.writerow([*(plain_cell(value) for value in row), *(last if number else ["warning"] * len(last))])
     return text_file(("\ufeff" if for_people else "") + text.getvalue(), "csv")

@@ -61,31 +61,31 @@ class TaskRows:
 
     Parameters
     ----------
-    most : int
-        Number of fields whose tasks are cached, the most recently used ones.
+    n_cached : int
+        Maximum number of cached fields; the least recently used field is dropped.
     """
 
-    def __init__(self, store: Store, *, most: int = 6):
-        self._store, self._most = store, most
-        self._known: OrderedDict[Hashable, dict[int, tuple[Any, TaskRow]]] = OrderedDict()
+    def __init__(self, store: Store, *, n_cached: int = 6):
+        self._store, self._n_cached = store, n_cached
+        self._cache: OrderedDict[Hashable, dict[int, tuple[Any, TaskRow]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, project: int, control: str | None, context: Context) -> list[TaskRow]:
         """Return the tasks of a project by number, of one field or over all fields."""
         key = project, control, context.version
         with self._lock:
-            known = self._known.get(key, {})
+            cached = self._cache.get(key, {})
         stamps = self._stamps(project)
-        changed = [number for number, stamp in stamps.items() if number not in known or known[number][0] != stamp]
-        fresh = {number: known[number] for number in stamps if number in known}
+        changed = [number for number, stamp in stamps.items() if number not in cached or cached[number][0] != stamp]
+        fresh = {number: cached[number] for number in stamps if number in cached}
         for start in range(0, len(changed), BATCH):
             for row in self._read(project, changed[start : start + BATCH]):
                 fresh[row.number] = stamps[row.number], _task_row(row, control, context)
         with self._lock:
-            self._known[key] = fresh
-            self._known.move_to_end(key)
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
+            self._cache[key] = fresh
+            self._cache.move_to_end(key)
+            while len(self._cache) > self._n_cached:
+                self._cache.popitem(last=False)
         return [fresh[number][1] for number in stamps if number in fresh]
 
     def _stamps(self, project: int) -> dict[int, tuple[Any, ...]]:
@@ -104,19 +104,16 @@ class TaskRows:
 def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
     details = (row.details or {}).get("controls", {})
     counted: Mapping[str, Any] = counted_fields(row.details) if row.details else {}
-    fields = counted if control is None else {name: one for name, one in details.items() if name == control}
-    values = [one["agreement"] for one in fields.values() if one["agreement"] is not None]
+    fields = counted if control is None else {name: field for name, field in details.items() if name == control}
+    values = [field["agreement"] for field in fields.values() if field["agreement"] is not None]
     agreement = sum(values) / len(values) if values else None
-    pairs = [pair for one in fields.values() for pair in one["pairs"]]
-    texts = {name: one for name, one in fields.items() if "kind" not in one}
-    unmatched = {f"{name}:{rater}": given for name, one in texts.items() for rater, given in one["unmatched"].items()}
-    reasons = [reason for one in texts.values() for reason in one.get("reasons", ())]
+    pairs = [pair for field in fields.values() for pair in field["pairs"]]
     sentence = ""
     if agreement is not None:
         answers = {name: entry for name, entry in row.answers.items() if name in fields} or row.answers
-        task = context.preparation.task({"number": row.number, "answers": answers})
-        shown = {**task, "details": {"controls": fields}}
-        sentence = sentence_of(shown, context.names, context.decisions, threshold=context.threshold)
+        prepared = context.preparation.task({"number": row.number, "answers": answers})
+        task = {**prepared, "details": {"controls": fields}}
+        sentence = sentence_of(task, context.names, context.decisions, threshold=context.threshold)
     return {
         "number": row.number,
         "answers_hash": row.answers_hash,
@@ -125,5 +122,5 @@ def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
         "n_raters": len({rater for a, b, _ in pairs for rater in (a, b)}),
         "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in pairs],
         "sentence": sentence,
-        "candidate": None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons),
+        "candidate": None if agreement is None else candidate(row.number, agreement, pairs),
     }

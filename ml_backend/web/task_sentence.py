@@ -28,13 +28,13 @@ def sentence_of(
         Reviewers' decisions on the task's texts.
     """
     controls = task["details"]["controls"]
-    known = {name: entry for name, entry in controls.items() if entry["agreement"] is not None}
-    texts = {name: entry for name, entry in texts_of(task["answers"]).items() if name in known}
+    scored = {name: entry for name, entry in controls.items() if entry["agreement"] is not None}
+    texts = {name: entry for name, entry in texts_of(task["answers"]).items() if name in scored}
     if not texts:
-        equal = sum(entry["agreement"] >= 1 for entry in known.values())
-        return f"All annotators agree on {equal} of {plural(len(known), 'field')}."
-    name = min(texts, key=lambda name: known[name]["agreement"])
-    field = sentence_field(texts[name], known[name], decisions)
+        equal = sum(entry["agreement"] >= 1 for entry in scored.values())
+        return f"All annotators agree on {equal} of {plural(len(scored), 'field')}."
+    name = min(texts, key=lambda name: scored[name]["agreement"])
+    field = sentence_field(texts[name], scored[name], decisions)
     sentence = task_sentence(field, names, threshold=threshold)
     prefix = f"{isolated(name)}: " if len(texts) > 1 else ""
     return f"{prefix}{sentence}" if len(prefix) + len(sentence) <= LONGEST_SENTENCE else sentence

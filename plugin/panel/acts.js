@@ -4,7 +4,7 @@
  * @typedef {{ path: string, method: string, body?: object }} PanelRequest
  * @typedef {{ request: PanelRequest, done: string, undo(reply: any): PanelRequest }} PanelAct
  */
-import { keep, recall } from "./handover.js";
+import { recall, store } from "./handover.js";
 
 const KEY = "softirr-acts";
 const MOST_ACTS = 30;
@@ -104,20 +104,20 @@ export async function undoLast(call, payload) {
  */
 export function undoable(payload) {
   try {
-    const { place, acts } = JSON.parse(recall(KEY));
-    return place === placeOf(payload) ? acts : [];
+    const { task, acts } = JSON.parse(recall(KEY));
+    return task === taskKey(payload) ? acts : [];
   } catch {
     return [];
   }
 }
 
 /** @param {PanelPayload} payload */
-export function placeOf(payload) {
+export function taskKey(payload) {
   return `${payload?.project?.id ?? ""}/${payload?.task?.id ?? ""}`;
 }
 
 function write(payload, acts) {
-  keep(KEY, JSON.stringify({ place: placeOf(payload), acts }));
+  store(KEY, JSON.stringify({ task: taskKey(payload), acts }));
 }
 
 /**

@@ -77,7 +77,7 @@ function textRow({ h, name, choice }, field, several) {
     `empty-${field.name}`,
     "empty",
     () => choice.take(field.name, choice.isEmpty(field.name) ? null : []),
-    { class: "sirr-empty", "aria-pressed": choice.isEmpty(field.name), title: "There is nothing to say" },
+    { class: "sirr-empty", "aria-pressed": choice.isEmpty(field.name), title: "The agreed answer is empty" },
   );
   const takes = Object.entries(field.answers).map(([rater, texts]) =>
     button(h, `take-${field.name}-${rater}`, isolated(h, name(rater)), () => choice.take(field.name, [...texts]), {

@@ -4,14 +4,14 @@
  */
 export const FOCUS = "softirr-focus";
 
-const here = new Map();
+const onThisPage = new Map();
 
 /**
  * @param {string} name
  * @param {string} value
  */
-export function keep(name, value) {
-  here.set(name, value);
+export function store(name, value) {
+  onThisPage.set(name, value);
   try {
     sessionStorage.setItem(name, value);
   } catch {
@@ -24,13 +24,13 @@ export function recall(name) {
   try {
     return sessionStorage.getItem(name);
   } catch {
-    return here.get(name) ?? null;
+    return onThisPage.get(name) ?? null;
   }
 }
 
 /** @param {string} name */
 export function forget(name) {
-  here.delete(name);
+  onThisPage.delete(name);
   try {
     sessionStorage.removeItem(name);
   } catch {

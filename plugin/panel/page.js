@@ -5,6 +5,9 @@ import { address, locate } from "./spot.js";
 const node = document.getElementById("panel");
 const key = new URL(location.href).searchParams.get("k") ?? "";
 
+/** Milliseconds after which the helper is missing, because a policy forbids its script. */
+const NO_HELPER = 2000;
+
 /** Origin of Label Studio's page around this one. */
 const around = document.referrer ? new URL(document.referrer).origin : null;
 const isSameOrigin = around === location.origin;
@@ -66,6 +69,7 @@ follow(node, {
   credentials: "same-origin",
   keys: document,
   show: (isShown) => tell({ softirrShow: isShown }),
+  reveal: () => tell({ softirrReveal: true }),
   openTask,
   openRegion: (annotation, region) => tell({ softirrRegion: { annotation, region } }),
 });
@@ -75,16 +79,19 @@ follow(node, {
  * has it: opened in any other way, Label Studio 1.23.2 throws errors.
  *
  * @param {number} task
- * @returns {Promise<boolean>} whether Label Studio opens it
+ * @returns {Promise<boolean>} false if Label Studio does not open it; the frame ends before any answer if it does
  */
 function openTask(task) {
   return new Promise((resolve) => {
-    const end = (isOpening) => {
+    const giveUp = () => {
       stop();
-      resolve(isOpening);
+      resolve(false);
     };
-    const stop = hear(({ softirrTask: answer }) => answer && end(answer === "open"));
-    setTimeout(end, 2000, false);
+    const timer = setTimeout(giveUp, NO_HELPER);
+    const stop = hear(({ softirrTask: answer }) => {
+      if (answer) clearTimeout(timer);
+      if (answer === "no") giveUp();
+    });
     tell({ softirrTask: Number(task) });
   });
 }

@@ -2,10 +2,11 @@
  * Keeps one panel up to date: asks the backend about the open task, draws the answer, and asks again when something may
  * have changed. The page in the frame and the Enterprise plugin use it; they differ in how they reach Label Studio.
  */
-import { actsOf, perform, placeOf, undoable, undoLast } from "./acts.js";
+import { actsOf, perform, taskKey, undoable, undoLast } from "./acts.js";
 import { makeChoice } from "./choice.js";
-import { FOCUS, forget, keep, recall } from "./handover.js";
+import { FOCUS, forget, recall, store } from "./handover.js";
 import { listen, say } from "./keys.js";
+import { findNext, openNext } from "./next_task.js";
 import { render } from "./render.js";
 import { problem, service } from "./service.js";
 
@@ -13,8 +14,6 @@ const QUICK_POLL = 2000;
 const SLOW_POLL = 15000;
 const QUICK_POLLS = 60;
 const WATCH_ADDRESS = 400;
-/** Milliseconds that Label Studio has to open another task in the same page. */
-const OPENS = 5000;
 /** Milliseconds that a message stays when the panel is drawn again. */
 const MESSAGE_STAYS = 8000;
 /** Name in the browser's performance timeline for the first answer that is drawn. */
@@ -34,247 +33,284 @@ const MARK = "softirr-panel";
  * @param {(task: number) => Promise<boolean>} [options.openTask] opens a task without loading the page
  * @param {(annotation: number, region: string) => void} [options.openRegion] selects a region in the form
  * @param {(isShown: boolean) => void} [options.show] called when the panel has something to show, or nothing
+ * @param {() => void} [options.reveal] scrolls to the panel
  * @returns {() => void} stops it
  */
-export function follow(
-  node,
-  {
-    backend,
-    key,
-    locate,
-    credentials = "omit",
-    address = () => node.ownerDocument.location.href,
-    keys = node,
-    openTask = null,
-    openRegion = null,
-    show = () => {},
-  },
-) {
-  const call = service({ backend, key, credentials });
-  const choice = makeChoice(() => draw());
-  let [etag, shown, timer, request] = [null, null, 0, /** @type {AbortController | null} */ (null)];
-  let [polls, isFirst, isBusy, isEnded] = [0, true, false, false];
-  let payload = /** @type {PanelPayload | null} */ (null);
-  let message = { text: "", place: "", until: 0, question: /** @type {any} */ (null) };
+export function follow(node, options) {
+  const panel = new Panel(node, options);
+  panel.start();
+  return () => panel.stop();
+}
 
-  async function ask() {
-    const spot = locate();
-    const query = new URLSearchParams();
-    for (const name of ["project", "task", "key"]) if (spot[name]) query.set(name, spot[name]);
-    if (spot.labeling) query.set("labeling", "1");
-    const wanted = query.toString();
-    if (wanted !== shown) etag = null;
-    request?.abort();
-    const own = new AbortController();
-    request = own;
-    try {
-      const headers = etag ? { "If-None-Match": etag } : {};
-      const response = await call(`/api/panel?${wanted}`, { signal: own.signal, headers });
-      if (response.status === 304 || request !== own) return;
-      const body = await response.json();
-      if (request !== own) return;
-      [payload, etag, shown, polls] = [body, response.headers.get("ETag"), wanted, 0];
-      choice.follow(payload);
-      draw();
-    } catch (error) {
-      if (own.signal.aborted || request !== own) return;
-      etag = null;
-      draw(undefined, { status: "unavailable", message: `${problem(error)} Your work is not affected.` });
-    }
-  }
+class Panel {
+  /** @type {PanelPayload | null} */
+  #payload = null;
+  #etag = null;
+  #query = null;
+  /** @type {AbortController | null} */
+  #request = null;
+  #timer = 0;
+  #polls = 0;
+  #isFirst = true;
+  #isBusy = false;
+  #isEnded = false;
+  #message = { text: "", task: "", until: 0, question: /** @type {any} */ (null) };
 
-  /**
-   * @param {string} [text] message for the footer
-   * @param {any} [other] what to draw instead of the last answer
-   */
-  function draw(text, other) {
-    const place = placeOf(payload);
-    if (text !== undefined) message = { text, place, until: Date.now() + MESSAGE_STAYS, question: null };
-    const isCurrent = message.place === place && Date.now() < message.until;
-    const links = Object.fromEntries(
-      Object.entries(payload?.links ?? {}).map(([name, link]) => [name, new URL(link, `${backend}/`).href]),
-    );
-    const content = other ?? { ...payload, links, message: isCurrent ? message.text : payload.message };
-    const question = isCurrent ? message.question : null;
-    render(
-      node,
-      { ...content, question },
-      { actions: actionsFor(content), choice, canUndo: undoable(content).length > 0 },
-    );
-    node.dataset.ready = content.status;
-    show(content.status !== "hidden");
-    if (!performance.getEntriesByName(MARK).length) performance.mark(MARK);
-    if (content.status === "ready" && isFirst) {
-      isFirst = false;
-      takeFocus();
-    }
-  }
-
-  /**
-   * What the viewer may do.
-   *
-   * @param {PanelPayload} content
-   * @returns {PanelActions}
-   */
-  function actionsFor({ status, viewer }) {
-    if (status !== "ready") return {};
-    return {
-      next,
-      done: () => actAndGoOn(() => actsOf(payload).done()),
-      sendBack: (note) => actAndGoOn(() => actsOf(payload).sendBack(note)),
-      reopen: () => act(() => actsOf(payload).reopen()),
-      undoLast: undo,
-      ...(viewer.can_decide
-        ? { decide: (texts, verdict, cause) => act(() => actsOf(payload).decide(texts, verdict, cause)) }
-        : {}),
-      ...(viewer.can_agree ? { accept: () => accept(false) } : {}),
-      ...(openRegion ? { region: openRegion } : {}),
+  constructor(node, options) {
+    const address = () => node.ownerDocument.location.href;
+    this.node = node;
+    this.options = {
+      credentials: "omit",
+      address,
+      keys: node,
+      openTask: null,
+      openRegion: null,
+      show() {},
+      reveal() {},
+      ...options,
     };
+    this.call = service(this.options);
+    this.choice = makeChoice(() => this.#draw());
   }
 
-  /**
-   * Do something on the server, then draw what it changed; false if it was refused.
-   *
-   * @param {() => Promise<string>} work returns what to say
-   * @param {(error: any) => boolean} [handled] whether the error is dealt with
-   */
-  async function save(work, handled = () => false) {
-    if (isBusy) {
-      say(node, "The last action is being saved.");
-      return false;
-    }
-    isBusy = true;
-    let text;
+  start() {
+    const spot = () => JSON.stringify(this.options.locate());
+    let shownSpot = spot();
+    this.stopKeys = listen(this.node, this.options.keys);
+    this.watch = setInterval(() => {
+      if (spot() === shownSpot) return;
+      shownSpot = spot();
+      this.#askAndPoll();
+    }, WATCH_ADDRESS);
+    this.#askAndPoll();
+  }
+
+  stop() {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.watch);
+    this.#request?.abort();
+    this.stopKeys();
+  }
+
+  // --- the answer of the backend ------------------------------------------------------------------------------------
+
+  async #ask() {
+    const spot = this.options.locate();
+    const parameters = new URLSearchParams();
+    for (const name of ["project", "task", "key"]) if (spot[name]) parameters.set(name, spot[name]);
+    if (spot.labeling) parameters.set("labeling", "1");
+    const query = parameters.toString();
+    if (query !== this.#query) this.#etag = null;
+    this.#request?.abort();
+    const request = new AbortController();
+    this.#request = request;
+    const isCurrent = () => this.#request === request && !request.signal.aborted;
     try {
-      text = await work();
+      const headers = this.#etag ? { "If-None-Match": this.#etag } : {};
+      const response = await this.call(`/api/panel?${query}`, { signal: request.signal, headers });
+      if (response.status === 304 || !isCurrent()) return;
+      const payload = await response.json();
+      if (!isCurrent()) return;
+      this.#payload = payload;
+      this.#etag = response.headers.get("ETag");
+      this.#query = query;
+      this.#polls = 0;
+      this.choice.follow(payload);
+      this.#draw();
     } catch (error) {
-      if (!handled(error)) draw(problem(error, "Not saved"));
-      return false;
-    } finally {
-      isBusy = false;
-    }
-    choice.forget();
-    await ask();
-    draw(text);
-    poll();
-    return true;
-  }
-
-  /** @param {() => import("./acts.js").PanelAct} make */
-  function act(make, handled = undefined) {
-    return save(async () => {
-      const made = make();
-      await perform(async (path, options) => (await call(path, options)).json(), payload, made);
-      return made.done;
-    }, handled);
-  }
-
-  async function actAndGoOn(make) {
-    if (await act(make)) await next();
-  }
-
-  /** @param {boolean} replace whether to replace a ground truth that a person set */
-  async function accept(replace) {
-    const fields = choice.fields();
-    if (!fields) return;
-    const confirmFirst = (error) => {
-      if (error.asks !== "replace") return false;
-      message = { text: error.message, place: placeOf(payload), until: Infinity, question: () => accept(true) };
-      draw();
-      return true;
-    };
-    if (await act(() => actsOf(payload).accept(fields, replace), confirmFirst)) await next();
-  }
-
-  function undo() {
-    save(async () => {
-      const send = async (path, options) => (await call(path, options)).json();
-      return (await undoLast(send, payload)) ? "Undone." : "There is nothing of yours to undo on this task.";
-    });
-  }
-
-  /** Open the next task of the queue in the same tab of the Data Manager. */
-  async function next() {
-    const here = new URL(address());
-    const query = new URLSearchParams({ project: String(payload.project.id), task: String(payload.task.id) });
-    if (here.searchParams.get("tab")) query.set("tab", here.searchParams.get("tab"));
-    try {
-      const queue = await (await call(`/api/queue/next?${query}`)).json();
-      if (!queue.link) {
-        draw(
-          queue.left ? `This is the end of the list; ${queue.left} tasks before it are open.` : "Every task is done.",
-        );
-        return;
-      }
-      keep(FOCUS, "1");
-      const link = onHost(queue.link, here);
-      const isInTab = new URL(link).searchParams.get("tab") === here.searchParams.get("tab");
-      if (openTask && isInTab && (await openTask(queue.task))) {
-        // Label Studio draws the form again, and this frame ends with it; if not, the page is loaded
-        setTimeout(() => String(locate().task) === String(queue.task) || leave(link), OPENS);
-      } else leave(link);
-    } catch (error) {
-      draw(problem(error));
+      if (!isCurrent()) return;
+      this.#etag = null;
+      this.#draw({ status: "unavailable", message: `${problem(error)} Your work is not affected.` });
     }
   }
 
-  /** Open a page of Label Studio in place of this one. */
-  function leave(link) {
-    try {
-      node.ownerDocument.defaultView.top.location.href = link;
-    } catch {
-      draw(`Open the next task yourself: ${link}`);
-    }
+  async #askAndPoll() {
+    await this.#ask();
+    this.#poll();
   }
 
-  /** Take the focus that the panel of the task before had; a frame that is not shown yet can't. */
-  function takeFocus(tries = 40) {
-    if (isEnded || !recall(FOCUS)) return;
-    /** @type {HTMLElement} */ (node.querySelector(".sirr")).focus();
-    if (node.contains(node.ownerDocument.activeElement) && node.offsetHeight) forget(FOCUS);
-    else if (tries) setTimeout(takeFocus, 50, tries - 1);
-  }
-
-  function poll() {
-    clearTimeout(timer);
-    if (isEnded) return;
-    const { status } = payload ?? {};
-    const isQuick = status === "pending" || (status === "ready" && polls < QUICK_POLLS);
-    timer = window.setTimeout(
+  #poll() {
+    clearTimeout(this.#timer);
+    if (this.#isEnded) return;
+    const { status } = this.#payload ?? {};
+    const isQuick = status === "pending" || (status === "ready" && this.#polls < QUICK_POLLS);
+    this.#timer = window.setTimeout(
       async () => {
-        if (!node.ownerDocument.hidden && !isBusy) await ask();
-        polls += 1;
-        poll();
+        if (!this.node.ownerDocument.hidden && !this.#isBusy) await this.#ask();
+        this.#polls += 1;
+        this.#poll();
       },
       isQuick ? QUICK_POLL : SLOW_POLL,
     );
   }
 
-  const start = async () => {
-    await ask();
-    poll();
-  };
-  let place = JSON.stringify(locate());
-  const watch = setInterval(() => {
-    const now = JSON.stringify(locate());
-    if (now !== place) {
-      place = now;
-      start();
-    }
-  }, WATCH_ADDRESS);
-  const stopKeys = listen(node, keys);
-  start();
-  return () => {
-    isEnded = true;
-    clearTimeout(timer);
-    clearInterval(watch);
-    request?.abort();
-    stopKeys();
-  };
-}
+  // --- drawing ------------------------------------------------------------------------------------------------------
 
-/** The address on the host under which the person is logged in. */
-function onHost(link, here) {
-  const { pathname, search } = new URL(link);
-  return new URL(`${pathname}${search}`, here).href;
+  /** @param {PanelPayload} [content] what to draw instead of the last answer */
+  #draw(content = this.#payload) {
+    const { node, options } = this;
+    const { text, task, until, question } = this.#message;
+    const hasMessage = content === this.#payload && task === taskKey(content) && Date.now() < until;
+    const links = Object.entries(content.links ?? {}).map(([name, link]) => [
+      name,
+      new URL(link, `${options.backend}/`).href,
+    ]);
+    const shown = { ...content, links: Object.fromEntries(links), question: hasMessage ? question : null };
+    if (hasMessage) shown.message = text;
+    const actions = this.#actions(content);
+    render(node, shown, { actions, choice: this.choice, canUndo: undoable(content).length > 0 });
+    node.dataset.ready = content.status;
+    options.show(content.status !== "hidden");
+    if (!performance.getEntriesByName(MARK).length) performance.mark(MARK);
+    if (content.status === "ready" && this.#isFirst) {
+      this.#isFirst = false;
+      this.#takeFocus();
+    }
+  }
+
+  /**
+   * Draw the last answer with a message in the footer.
+   *
+   * @param {string} text
+   * @param {(() => void) | null} [question] what happens if the person confirms
+   */
+  #tell(text, question = null) {
+    const until = question ? Infinity : Date.now() + MESSAGE_STAYS;
+    this.#message = { text, task: taskKey(this.#payload), until, question };
+    this.#draw();
+  }
+
+  /** Take the focus that the panel of the task before had; a frame that is not shown yet can't. */
+  #takeFocus(tries = 100) {
+    const { node } = this;
+    if (this.#isEnded || !recall(FOCUS)) return;
+    /** @type {HTMLElement} */ (node.querySelector(".sirr")).focus();
+    if (node.contains(node.ownerDocument.activeElement) && node.offsetHeight) {
+      forget(FOCUS);
+      this.options.reveal();
+    } else if (tries) setTimeout(() => this.#takeFocus(tries - 1), 50);
+  }
+
+  // --- what the viewer may do ---------------------------------------------------------------------------------------
+
+  /**
+   * @param {PanelPayload} content
+   * @returns {PanelActions}
+   */
+  #actions({ status, viewer }) {
+    if (status !== "ready") return {};
+    const acts = actsOf(this.#payload);
+    const decide = (texts, verdict, cause) => this.#actAndStay(acts.decide(texts, verdict, cause));
+    return {
+      next: () => this.#goOn(this.#findNext()),
+      done: () => this.#actAndGoOn(acts.done()),
+      sendBack: (note) => this.#actAndGoOn(acts.sendBack(note)),
+      reopen: () => this.#actAndStay(acts.reopen()),
+      undoLast: () => this.#undo(),
+      ...(viewer.can_decide ? { decide } : {}),
+      ...(viewer.can_agree ? { accept: () => this.#accept(false) } : {}),
+      ...(this.options.openRegion ? { region: this.options.openRegion } : {}),
+    };
+  }
+
+  /**
+   * Do something on the server; false if it was refused.
+   *
+   * @param {() => Promise<any>} work
+   * @param {(error: any) => boolean} [handled] whether the error is dealt with
+   */
+  async #save(work, handled = () => false) {
+    if (this.#isBusy) {
+      say(this.node, "The last action is being saved.");
+      return false;
+    }
+    this.#isBusy = true;
+    try {
+      await work();
+    } catch (error) {
+      if (!handled(error)) this.#tell(problem(error, "Not saved"));
+      return false;
+    } finally {
+      this.#isBusy = false;
+    }
+    this.choice.forget();
+    return true;
+  }
+
+  #send = async (path, options) => (await this.call(path, options)).json();
+
+  /** @param {import("./acts.js").PanelAct} act */
+  async #actAndStay(act) {
+    if (await this.#save(() => perform(this.#send, this.#payload, act))) await this.#refresh(act.done);
+  }
+
+  /**
+   * @param {import("./acts.js").PanelAct} act
+   * @param {(error: any) => boolean} [handled]
+   */
+  async #actAndGoOn(act, handled = undefined) {
+    const next = this.#findNext(); // while the act is saved
+    if (!(await this.#save(() => perform(this.#send, this.#payload, act), handled))) return;
+    say(this.node, act.done);
+    await this.#goOn(next, act.done);
+  }
+
+  async #undo() {
+    let text = "";
+    const undo = async () => {
+      text = (await undoLast(this.#send, this.#payload))
+        ? "Undone."
+        : "There is nothing of yours to undo on this task.";
+    };
+    if (await this.#save(undo)) await this.#refresh(text);
+  }
+
+  /** @param {boolean} replace whether to replace a ground truth that a person set */
+  async #accept(replace) {
+    const fields = this.choice.fields();
+    if (!fields) return;
+    const confirmFirst = (error) => {
+      if (error.asks !== "replace") return false;
+      this.#tell(error.message, () => this.#accept(true));
+      return true;
+    };
+    await this.#actAndGoOn(actsOf(this.#payload).accept(fields, replace), confirmFirst);
+  }
+
+  /** Draw what an act changed. */
+  async #refresh(text) {
+    await this.#ask();
+    this.#tell(text);
+    this.#poll();
+  }
+
+  // --- the next task ------------------------------------------------------------------------------------------------
+
+  #findNext() {
+    return findNext(this.#send, this.#payload, this.options.address());
+  }
+
+  /**
+   * Open the next task, in the same tab of the Data Manager.
+   *
+   * @param {ReturnType<typeof findNext>} next
+   * @param {string} [done] what was done on this task
+   */
+  async #goOn(next, done = "") {
+    try {
+      const queue = await next;
+      if (queue.link) {
+        store(FOCUS, "1");
+        await openNext(this.node, queue, this.options.openTask);
+        return;
+      }
+      const end = queue.left
+        ? `This is the end of the list; ${queue.left} tasks before it are open.`
+        : "Every task is done.";
+      await this.#refresh(`${done} ${end}`.trim());
+    } catch (error) {
+      this.#tell(problem(error));
+    }
+  }
 }

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+PATIENCE = 90_000
+"""Milliseconds that tests wait for Label Studio's pages."""
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("SOFTIRR_CHROMIUM", "/usr/bin/chromium")
 FLAGS = [
@@ -30,7 +32,7 @@ def launched() -> Iterator[Any]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM} (SOFTIRR_CHROMIUM names another place)")
-    sync_api.expect.set_options(timeout=30_000)  # its own five seconds are short on a full machine
+    sync_api.expect.set_options(timeout=PATIENCE)  # its own five seconds are short on a full machine
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -60,12 +62,26 @@ def task_address(demo: Any, task: int, base: str | None = None, project: int | N
     return f"{base or demo.server.url}/projects/{project or demo.project}/data?task={task}"
 
 
+def open_listed_task(page: Any, tab: str, *, row: int) -> None:
+    """Open a task by a click on its row in a tab of the Data Manager."""
+    page.goto(tab)
+    page.locator(".lsf-table__row-wrapper").nth(row).click(position={"x": 60, "y": 10})
+    page.wait_for_url(lambda url: "task=" in url)
+
+
 def panel(page: Any) -> Any:
     """The panel of the open task."""
     return page.frame_locator("iframe[title=Agreement]").first
 
 
-def wait_for(condition: Callable[[], Any], what: str, seconds: float = 40.0) -> Any:
+def drawn_panel(page: Any) -> Any:
+    """The panel once it shows an agreement; opening a task in Label Studio takes long on a busy machine."""
+    frame = panel(page)
+    frame.locator("[data-agreement]").wait_for(timeout=PATIENCE)
+    return frame
+
+
+def wait_for(condition: Callable[[], Any], what: str, seconds: float = PATIENCE / 1000) -> Any:
     """Poll until `condition` holds; what it looks at may be drawn anew, or its page be loaded, meanwhile."""
     from playwright.sync_api import Error
 
@@ -81,10 +97,3 @@ def wait_for(condition: Callable[[], Any], what: str, seconds: float = 40.0) -> 
         if time.monotonic() > end:
             pytest.fail(f"After {seconds:.0f} s: {what}{last}")
         time.sleep(0.2)
-
-
-def open_tab(page: Any, name: str) -> None:
-    """Open a tab of the report; the address changes first, and the page follows a moment later."""
-    tab = page.locator(f".tabs [data-tab={name}]")
-    tab.click()
-    tab.and_(page.locator("[aria-current]")).wait_for()

@@ -16,9 +16,9 @@ from ml_backend.demo.processes import ServerError
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
 from ml_backend.store import schema
 from ml_backend.store.reviews import ReviewStore
+from tests.browser.browsers import PATIENCE
 from tests.browser.projects import MEASURE, annotation, of_command_line, text_result
 
-PATIENCE = 30_000  # milliseconds that a test waits for Label Studio's interface
 REVIEWS = (schema.audits, schema.acts, schema.requests)
 """What people judge, decide and ask for: no test may depend on what the tests before it, or its own first try, left."""
 

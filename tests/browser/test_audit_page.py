@@ -26,7 +26,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     clean.screenshot(path=pictures / "audit-start.png")
     assert serious_faults(clean) == []
     assert clean.inner_text("#cost") == "60 judgments: about 5 to 12 minutes."
-    clean.fill("input[name=judgements]", "30")
+    clean.fill("input[name=judgments]", "30")
     assert clean.inner_text("#cost").startswith("30 judgments: about 3 to 6 minutes")
     clean.keyboard.press("Enter")
     clean.locator("#judging").wait_for()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -141,11 +140,3 @@ class TestJobs:
         assert job["state"] == "failed"
         assert "refused the" in job["message"]
         assert "secret-token" not in job["message"]
-
-
-def test_the_effective_settings(client: FlaskClient, bench: Bench) -> None:
-    bench.choose(threshold=0.7)
-    shown: dict[str, Any] = client.get(f"/api/settings?project={NUMBER}&k={key(bench)}").json
-    assert shown["threshold"] == {"value": 0.7, "source": "softirr-ls"}
-    assert shown["measure"] == {"value": "indel", "source": "environment"}
-    assert client.get(f"/api/settings?project={NUMBER}").status_code == 404

@@ -51,7 +51,7 @@ class Browser:
         self.seeded.work(ProjectSettings(measure="indel"))
 
     def draw(self, n: int = 30) -> int:
-        reply = self.send("POST", "/api/audit", judgements=n, who=self.judge)
+        reply = self.send("POST", "/api/audit", judgments=n, who=self.judge)
         assert reply.status_code == 202
         self.work()
         return int(reply.json["audit"])
@@ -59,13 +59,13 @@ class Browser:
     def pairs(self, audit: int) -> Any:
         return self.send("GET", f"/api/audit/{audit}", judge=self.judge).json
 
-    def say(self, audit: int, places: list[int], verdict: str) -> Any:
-        return self.send("POST", f"/api/audit/{audit}/judgements", judge=self.judge, places=places, verdict=verdict)
+    def say(self, audit: int, rows: list[int], verdict: str) -> Any:
+        return self.send("POST", f"/api/audit/{audit}/judgments", judge=self.judge, rows=rows, verdict=verdict)
 
     def judge_all(self, audit: int) -> None:
         for pair in self.pairs(audit)["pairs"]:
             a, b = (KEY.get(text, text) for text in pair["texts"])
-            assert self.say(audit, [pair["place"]], "same" if a == b else "different").status_code == 201
+            assert self.say(audit, [pair["row"]], "same" if a == b else "different").status_code == 201
         self.work()
 
 
@@ -75,7 +75,7 @@ def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: 
     replies = []
     for pair in browser.pairs(audit)["pairs"][:30]:
         a, b = (KEY.get(text, text) for text in pair["texts"])
-        replies.append(browser.say(audit, [pair["place"]], "same" if a == b else "different").json)
+        replies.append(browser.say(audit, [pair["row"]], "same" if a == b else "different").json)
         if len(replies) % 10 == 0:
             browser.work()
     assert replies[8]["looks"] == [] and {one["status"] for one in replies} == {"judging"}
@@ -87,8 +87,8 @@ def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: 
     assert 0 < widths[-1] < widths[0] < 1.2
     # no result yet, but there is one number: the report has it
     assert state["result"] is None and state["status"] == "judging"
-    shown = browser.send("GET", "/api/report").json["headline"]
-    assert (shown["value"], shown["ci95"], shown["judgments"]) == (last["value"], last["ci95"], 30)
+    verdict = browser.send("GET", "/api/report").json["verdict"]
+    assert (verdict["value"], verdict["ci95"], verdict["judgments"]) == (last["value"], last["ci95"], 30)
     # what the last look says is what the result then has
     assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 202
     browser.work()
@@ -131,16 +131,14 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
 
     # and the report says so
     report = browser.send("GET", "/api/report").json
-    name = report["headline"]["key"]
-    assert report["headline"]["judgments"] == direct["audit"]["judgments"] == 40
-    assert report["headline"]["value"] == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
-    assert report["headline"]["ci95"] == pytest.approx(direct["coefficients"][name]["ci95"], abs=1e-9)
-    sentence = report["headline"]["sentence"]
-    observed, chance = (
-        direct["coefficients"]["observed_agreement"]["value"],
-        direct["expected_agreement"]["krippendorff"],
-    )
-    assert f"average agreement is {observed:.2f}, and chance alone would give {chance:.2f}" in sentence
+    verdict = report["verdict"]
+    coefficient = direct["coefficients"][verdict["coefficient"]]
+    assert verdict["judgments"] == direct["audit"]["judgments"] == 40
+    assert verdict["value"] == pytest.approx(coefficient["value"], abs=1e-9)
+    assert verdict["ci95"] == pytest.approx(coefficient["ci95"], abs=1e-9)
+    rows = {row["key"]: row for row in report["coefficients"]}
+    assert rows["krippendorff_alpha"]["expected"] == pytest.approx(direct["expected_agreement"]["krippendorff"])
+    assert verdict["sentence"].count(f"{coefficient['value']:.2f}") == 1
     page = browser.send("GET", f"/report/{NUMBER}").text
     assert "40 judgments" in page
 
@@ -156,7 +154,7 @@ def test_nothing_pulls_the_judge_in_a_direction(seeded: Seeded) -> None:
         }
     state = browser.pairs(audit)
     pair = state["pairs"][0]
-    assert set(pair) == {"place", "texts", "verdict"} and state["own"] is None
+    assert set(pair) == {"row", "texts", "verdict"} and state["own"] is None
     page = browser.send("GET", f"/audit/{NUMBER}").text
     assert "kappa" not in page and "alpha" not in page
     browser.judge_all(audit)
@@ -169,7 +167,7 @@ def test_several_judges(seeded: Seeded) -> None:
     first.judge_all(audit)
     alone = first.pairs(audit)["result"]["coefficients"]
     assert second.say(audit, [0], "same").json["status"] == "done"
-    assert first.send("GET", "/api/report").json["headline"]["judgments"], "the headline stays while others judge"
+    assert first.send("GET", "/api/report").json["verdict"]["judgments"], "the verdict stays while others judge"
     second.work()
     assert first.pairs(audit)["result"]["coefficients"] == alone, "who is not through does not count yet"
     second.judge_all(audit)
@@ -179,7 +177,7 @@ def test_several_judges(seeded: Seeded) -> None:
     assert "2 judges" in first.send("GET", f"/report/{NUMBER}").text
 
 
-def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judgment_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the scorer works out while somebody changes a word is not taken for the result."""
     browser = Browser(seeded)
     audit = browser.draw()
@@ -201,21 +199,6 @@ def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypa
     assert browser.pairs(audit)["status"] == "done" and browser.pairs(audit)["result"]["coefficients"] != before
 
 
-def test_the_panel_shows_the_audited_coefficient(seeded: Seeded) -> None:
-    def coefficient() -> Any:
-        task = seeded.task(5200)["number"]
-        query = {"project": NUMBER, "task": task, "k": seeded.key()}
-        return seeded.as_person().get("/api/panel", query_string=query).json["project"]["coefficient"]
-
-    browser = Browser(seeded)
-    assert not coefficient()["judgments"]
-    audit = browser.draw(60)
-    browser.judge_all(audit)
-    headline = browser.send("GET", "/api/report").json["headline"]
-    panel = coefficient()
-    assert panel["judgments"] == 60 and (panel["value"], panel["ci95"]) == (headline["value"], headline["ci95"])
-
-
 def test_another_day_goes_on_where_one_stopped(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw()
@@ -229,11 +212,11 @@ def test_undo_takes_the_result_back(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw()
     browser.judge_all(audit)
-    reply = browser.send("DELETE", f"/api/audit/{audit}/judgements", judge=browser.judge, places="0")
+    reply = browser.send("DELETE", f"/api/audit/{audit}/judgments", judge=browser.judge, rows="0")
     assert reply.status_code == 200 and reply.json["status"] == "judging"
     browser.work()
-    assert browser.send("GET", "/api/report").json["headline"]["judgments"] == len(browser.pairs(audit)["pairs"]) - 1
-    assert browser.send("DELETE", f"/api/audit/{audit}/judgements", judge=browser.judge, places="0").status_code == 404
+    assert browser.send("GET", "/api/report").json["verdict"]["judgments"] == len(browser.pairs(audit)["pairs"]) - 1
+    assert browser.send("DELETE", f"/api/audit/{audit}/judgments", judge=browser.judge, rows="0").status_code == 404
 
 
 def test_finishing_early(seeded: Seeded) -> None:
@@ -242,7 +225,7 @@ def test_finishing_early(seeded: Seeded) -> None:
     assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 409
     for pair in browser.pairs(audit)["pairs"][:40]:
         a, b = (KEY.get(text, text) for text in pair["texts"])
-        browser.say(audit, [pair["place"]], "same" if a == b else "different")
+        browser.say(audit, [pair["row"]], "same" if a == b else "different")
     assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 202
     browser.work()
     state = browser.send("GET", f"/api/audit/{audit}", judge=browser.judge, result=1).json
@@ -258,7 +241,7 @@ def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
     assert browser.send("GET", "/api/report").json["audit"]["n_changed"] == 1
 
 
-def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> None:
+def test_of_sets_too_as_many_pairs_are_drawn_as_requested(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
     seeded.put(
@@ -315,14 +298,14 @@ def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
         for [x], [y] in itertools.combinations(entry["findings"]["answers"].values(), 2)
         if x != y
     )
-    before = browser.send("GET", "/api/report").json["headline"]["value"]
+    before = browser.send("GET", "/api/report").json["verdict"]["value"]
     seeded.store.decide(seeded.project, a, b, same=True, reviewer="Rae")
     seeded.score()
     browser.judge_all(audit)
-    report = browser.send("GET", "/api/report").json
-    key = report["headline"]["key"]
-    here = {one["key"]: one["plain"] for one in browser.pairs(audit)["result"]["coefficients"]}
-    assert before != here[key] == report["headline"]["by_measure"] == report["audit"]["coefficients"][key]["plain"]
+    key = browser.send("GET", "/api/report").json["verdict"]["coefficient"]
+    by_measure = {row["key"]: row["plain"] for row in browser.pairs(audit)["result"]["coefficients"]}
+    summary = seeded.row["summary"]["controls"]["findings"]
+    assert before != by_measure[key] == summary["coefficients"][key]["details"]["by_measure"]
 
 
 def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
@@ -338,7 +321,7 @@ def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
 class TestRefused:
     @pytest.mark.parametrize(
         "change",
-        [{"judgements": 0}, {"judgements": 9}, {"judgements": 10**6}, {"judgements": "many"}, {"judgements": True}],
+        [{"judgments": 0}, {"judgments": 9}, {"judgments": 10**6}, {"judgments": "many"}, {"judgments": True}],
     )
     def test_odd_numbers(self, seeded: Seeded, change: dict[str, Any]) -> None:
         assert Browser(seeded).send("POST", "/api/audit", **change).status_code == 400
@@ -347,18 +330,18 @@ class TestRefused:
         "change",
         [
             {"verdict": "maybe"},
-            {"places": [10**6]},
-            {"places": []},
-            {"places": [True]},
-            {"places": "0"},
+            {"rows": [10**6]},
+            {"rows": []},
+            {"rows": [True]},
+            {"rows": "0"},
             {"judge": " "},
         ],
     )
-    def test_odd_judgements(self, seeded: Seeded, change: dict[str, Any]) -> None:
+    def test_odd_judgments(self, seeded: Seeded, change: dict[str, Any]) -> None:
         browser = Browser(seeded)
         audit = browser.draw()
-        body = {"judge": "Rae", "places": [0], "verdict": "same", **change}
-        assert browser.send("POST", f"/api/audit/{audit}/judgements", **body).status_code == 400
+        body = {"judge": "Rae", "rows": [0], "verdict": "same", **change}
+        assert browser.send("POST", f"/api/audit/{audit}/judgments", **body).status_code == 400
 
     def test_another_projects_audit_is_not_there(self, seeded: Seeded) -> None:
         audit = Browser(seeded).draw()

@@ -106,34 +106,6 @@ class TestRegions:
         assert (row["label"], row["quote"], row["box"], row["where"]) == ("Sign", "a quote", None, "3 to 9")
 
 
-class TestLowAgreement:
-    """All tasks with low agreement go back to their annotators in one act."""
-
-    def ask(self, seeded: Seeded, client: Any = None, **change: Any) -> Any:
-        body = {"below": 0.6, "note": "Name the side.", **change}
-        return seeded.send("/api/queue/low", client=client or seeded.as_person(), **body)
-
-    def test_counting_marks_nothing(self, seeded: Seeded) -> None:
-        body = self.ask(seeded, only_count=True, note=None).json
-        details = seeded.store.get_tasks(seeded.project, [102, 104])
-        assert set(body["tasks"]) == {task for task, row in details.items() if row["agreement"] < 0.6}
-        assert body["tasks"] and body["link"].startswith(f"{LABEL_STUDIO}/projects/{NUMBER}/data")
-        assert seeded.reviews.marks(seeded.project) == {}
-
-    def test_they_are_sent_back_with_the_note(self, seeded: Seeded) -> None:
-        sent = self.ask(seeded).json["tasks"]
-        listed = seeded.get("/api/queue").json["tasks"]
-        notes = {one["task"]: one["sent_back"]["note"] for one in listed if one["state"] == "sent back"}
-        assert notes == dict.fromkeys(sent, "Name the side.")
-        assert self.ask(seeded).json["tasks"] == [], "once is enough"
-
-    def test_what_is_no_request_is_refused(self, seeded: Seeded) -> None:
-        for change in ({"below": 0}, {"below": "x"}, {"below": True}, {"below": 1.5}, {"note": " "}, {"note": None}):
-            assert self.ask(seeded, **change).status_code == 400
-        assert self.ask(seeded, seeded.as_person("annotator", "2", "Ann")).status_code == 403
-        assert seeded.reviews.marks(seeded.project) == {}
-
-
 def test_a_project_of_one_task_has_its_report(tmp_path: Path) -> None:
     """Its coefficient has no interval, which the picture of the headline has to bear."""
     project = Seeded(tmp_path)

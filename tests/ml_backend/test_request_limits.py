@@ -222,7 +222,7 @@ class TestIntegers:
 
 class TestWrongKeys:
     def test_many_from_one_address_are_refused_but_right_ones_stay(self) -> None:
-        keys = WrongKeys(most=3)
+        keys = WrongKeys(limit=3)
         keys.note("a", b"right", right=True)
         for k in range(3):
             assert keys.wait("a", b"%d" % k) == 0

@@ -70,7 +70,7 @@ def work(bench: Bench) -> None:
 def judge(bench: Bench, field: str, folder: Path) -> Path:
     """Judge some pairs of a field; returns the sheet as the page offers it."""
     reviews = ReviewStore(bench.store)
-    which = audits.ask(bench.store, bench.row["id"], control=field, measure="indel", wanted=20, who="Eve")
+    which = audits.ask(bench.store, bench.row["id"], control=field, measure="indel", n_judgments=20, who="Eve")
     work(bench)
     for place in range(8):
         reviews.judge(which, [place], "Eve", ("same", "different", "first")[place % 3])
@@ -79,7 +79,7 @@ def judge(bench: Bench, field: str, folder: Path) -> Path:
     audit = reviews.audit(which)
     assert audit is not None
     with (folder / f"{field}.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(audits.sheet_rows(audit, reviews.judgements(which, "Eve")))
+        csv.writer(file).writerows(audits.sheet_rows(audit, reviews.judgments(which, "Eve")))
     return folder / f"{field}.csv"
 
 

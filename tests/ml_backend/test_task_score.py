@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.review.agreement_words import chance_of
-from ml_backend.review.triage_queue import NO_REASON
 from ml_backend.store.store import Store
 from softirr.errors import InputError
 from tests.ml_backend.bench import Bench
@@ -67,8 +65,6 @@ def test_another_choice_is_written_and_orders_the_queue(bench: Bench) -> None:
     assert scores(bench) == pytest.approx(fields["better"], abs=1e-9)
     queue = app_of(bench).get(f"/api/queue?project={NUMBER}").json["tasks"]
     assert [one["agreement"] for one in queue] == pytest.approx(sorted(fields["better"].values()), abs=1e-9)
-    differs = "User2 differs from the others, who agree at 1.00"
-    assert queue[0]["reasons"] == ["chance-level agreement", differs] and queue[-1]["reasons"] == [NO_REASON]
 
 
 def test_a_changed_choice_changes_the_score_at_once(bench: Bench) -> None:
@@ -165,15 +161,6 @@ def test_the_panel_shows_the_score(bench: Bench) -> None:
     agreement = panel_of(bench, "90", "reviewer")["task"]["agreement"]
     assert agreement == scores(bench)[task]
     assert agreement == pytest.approx(min(field[task] for field in of_fields(bench).values()), abs=1e-9)
-
-
-def test_chance_is_that_of_the_score(bench: Bench) -> None:
-    bench.choose(measure="exact", score="stars")
-    bench.sync()
-    summary = bench.row["summary"]
-    (stars,) = (row for row in summary["fields"] if row["name"] == "stars")
-    texts = summary["controls"]["findings"]["expected_agreement"]["krippendorff"]
-    assert chance_of(summary) == stars["expected_agreement"] != texts
 
 
 def test_the_score_of_no_field_is_refused(bench: Bench) -> None:

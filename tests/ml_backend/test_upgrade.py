@@ -75,7 +75,7 @@ def test_keeps_what_people_did(old_store: Store, caplog: pytest.LogCaptureFixtur
     assert (marks[1]["sent_back"], marks[4]["sent_back"], marks[4]["note"]) == (False, True, "Which rash?")
     (audit,) = reviews.audits(project)
     assert reviews.audit(audit["id"])["sheet"] == [[1, 1, "fever", "pyrexia"], [2, 2, "cough", "rash"]]  # type: ignore[index]
-    judged = [(j["place"], j["judge"], j["verdict"]) for j in reviews.judgements(audit["id"])]
+    judged = [(j["row"], j["judge"], j["verdict"]) for j in reviews.judgments(audit["id"])]
     assert judged == [(0, "Ann", "same"), (1, "Ann", "different"), (1, "Ben", "same")]
     agreed = AgreedStore(old_store)
     assert [(a["task"], a["texts"], a["edited"]) for a in agreed.current(project)] == [

@@ -44,7 +44,7 @@ def test_the_helper_is_one_line_that_label_studio_leaves_alone() -> None:
     """Label Studio replaces what follows a dollar sign by a field of the task's data."""
     line = snippet.helper()
     assert "$" not in line and "\n" not in line and "/*" not in line and "//" not in line and "`" not in line
-    assert line.startswith("window.onmessage") and line.endswith("};")
+    assert line.startswith("(() => {") and line.endswith("})();")
 
 
 @pytest.mark.browser

@@ -198,9 +198,9 @@ class Check:
             a, b = (meaning.get(text, text) for text in pair["texts"])
             call(
                 "POST",
-                f"/api/audit/{which}/judgements",
+                f"/api/audit/{which}/judgments",
                 judge=judge,
-                places=[pair["place"]],
+                rows=[pair["row"]],
                 verdict="same" if a == b else "different",
             )
         result = eventually(
@@ -212,7 +212,7 @@ class Check:
     @staticmethod
     def _drawn(call: Callable[..., Any], judge: str) -> int | None:
         try:
-            return int(call("POST", "/api/audit", judgements=30, who=judge)["audit"])
+            return int(call("POST", "/api/audit", judgments=30, who=judge)["audit"])
         except requests.HTTPError as error:
             if error.response.status_code == 409:  # not scored yet
                 return None

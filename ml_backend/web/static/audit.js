@@ -1,366 +1,202 @@
-/* The audit page: one pair at a time, each judgment saved at once. */
-import { KEYS, WORDS, account, chart, cost, drawnLines, line, outcome, widthSentence } from "./audit_words.js";
-import { base, byId as at, forgetKey, get, kept, post, remove, select, targetOf } from "./pages.js";
+/** The audit page: drawing the pairs, judging them, and the coefficient that the judgments support. */
+import { Judging } from "./audit_judging.js";
+import { account, cost, drawnLines, line, outcome } from "./audit_words.js";
+import { base, byId, forgetKey, get, post, viewerName } from "./pages.js";
 import { plural } from "./plural.js";
 
 const { project, control, who } = document.body.dataset;
-const fields = at("begin").elements;
-const WAIT = 1000;
+const form = byId("begin").elements;
+const POLL = 1000;
+const RETRY = 5000;
 forgetKey();
 
-const pause = (milliseconds) => new Promise((go) => setTimeout(go, milliseconds));
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-let judge = who || kept.get();
-let audit = null; // as the service tells it
-let pairs = [];
-let place = 0;
-let saving = Promise.resolve();
-let drawNew = false;
-const times = []; // of this judge's judgments on this page, in milliseconds
-const order = []; // places in the order in which they were judged
+let audit = null; // the newest audit, as the service answers
+let drawsNew = false; // whether the judge wants another sample
 
-function show(part) {
-  for (const id of ["start", "drawing", "judging", "stopped", "done"]) at(id).hidden = id !== part;
+const judging = new Judging({ show: () => show("judging"), say, stop: () => attempt(stop) });
+
+/** @param {string} section */
+function show(section) {
+  for (const id of ["start", "drawing", "judging", "stopped", "done"]) byId(id).hidden = id !== section;
 }
 
-function wait(title) {
-  at("drawing-title").textContent = title;
+/** @param {string} title */
+function showWaiting(title) {
+  byId("drawing-title").textContent = title;
   show("drawing");
 }
 
+/** @param {string} text message above the page; empty for none */
 function say(text) {
-  at("said").textContent = text;
-  at("said").hidden = !text;
+  byId("said").textContent = text;
+  byId("said").hidden = !text;
 }
 
-// --- where things stand ---------------------------------------------------------------------------------------------
+/** Do something that the service may refuse, and show the sentence with which it refuses. */
+async function attempt(act) {
+  try {
+    await act();
+  } catch (error) {
+    say(error.message);
+  }
+}
 
-/** What the service answers, once it can be reached; until then the page shows why not. */
-async function patient(path, query) {
+/**
+ * Ask the service; while it can't be reached, show why and ask again. A refusal is thrown.
+ *
+ * @param {string} path
+ * @param {Record<string, any>} query
+ */
+async function getWhenReachable(path, query) {
   for (;;) {
     try {
       const answer = await get(path, query);
       say("");
       return answer;
     } catch (error) {
+      if (!error.isTemporary) throw error;
       say(error.message);
-      await pause(5 * WAIT);
+      await pause(RETRY);
     }
   }
 }
 
-/** The audit once its pairs are drawn, with the progress on the page. */
-async function drawn() {
+// --- the start ------------------------------------------------------------------------------------------------------
+
+/** Wait until the pairs are drawn, with the progress on the page. */
+async function waitForPairs() {
+  const bar = byId("drawing").querySelector("progress");
   for (;;) {
-    const answer = await patient("api/audit", { control });
+    const answer = await getWhenReachable("api/audit", { control });
     audit = answer.audit;
     if (audit?.status !== "drawing") return;
     const { done, total } = answer.job ?? {};
-    const bar = at("drawing").querySelector("progress");
     if (total) Object.assign(bar, { max: total, value: done });
     else bar.removeAttribute("value");
-    wait("The pairs are being drawn");
-    await pause(WAIT);
+    showWaiting("The pairs are being drawn");
+    await pause(POLL);
   }
 }
 
-/** Whether there is an audit to judge, and no other one is to be drawn. */
-const isRunning = () => Boolean(audit) && audit.status !== "failed" && !drawNew;
+/** Whether there is an audit to judge, and the judge does not want another sample. */
+const isRunning = () => Boolean(audit) && audit.status !== "failed" && !drawsNew;
 
 function start() {
   const running = isRunning();
-  fields.who.value = who || judge;
-  at("how-many").hidden = running;
-  fields.judgements.required = !running;
-  name();
-  at("new").hidden = !running || audit.status !== "done";
-  const before = at("before");
-  before.replaceChildren();
-  before.hidden = !audit;
-  before.append(...drawnLines(audit, running));
+  form.who.value = who || viewerName.get();
+  byId("how-many").hidden = running;
+  form.judgments.required = !running;
+  labelButton();
+  byId("new").hidden = !running || audit.status !== "done";
+  byId("before").hidden = !audit;
+  byId("before").replaceChildren(...drawnLines(audit, running));
   show("start");
 }
 
-/** What the button does depends on who presses it, and the cost on how many judgments are wanted. */
-function name() {
+/** The button's label depends on the judge, and the time on the number of judgments. */
+function labelButton() {
   const running = isRunning();
-  const wanted = running ? audit.n_pairs : Number(fields.judgements.value);
-  at("cost").textContent = cost(wanted);
-  const own = running && audit.judges.find((one) => one.name === fields.who.value.trim());
-  const words = own ? (own.n >= audit.n_pairs ? "Show the result" : "Go on") : "Judge";
-  at("begin-button").textContent = running ? words : "Draw the pairs";
+  byId("cost").textContent = cost(running ? audit.n_pairs : Number(form.judgments.value));
+  const progress = running && audit.judges.find(({ name }) => name === form.who.value.trim());
+  const resume = progress && (progress.n >= audit.n_pairs ? "Show the result" : "Go on");
+  byId("begin-button").textContent = running ? resume || "Judge" : "Draw the pairs";
 }
 
-fields.who.addEventListener("input", name);
-fields.judgements.addEventListener("input", name);
+async function begin() {
+  const judge = form.who.value.trim();
+  if (!judge) return;
+  viewerName.set(judge);
+  if (!isRunning()) {
+    await post("api/audit", { control, judgments: Number(form.judgments.value), who: judge });
+    drawsNew = false;
+    showWaiting("The pairs are being drawn");
+    await waitForPairs();
+    if (audit.status === "failed") {
+      start();
+      throw new Error(audit.problem);
+    }
+  }
+  judging.load(await get(`api/audit/${audit.id}`, { judge }));
+  if (judging.firstOpen >= 0) judging.turnTo(judging.firstOpen);
+  else if (judging.audit.result) await showResult();
+  else await stop();
+}
+
+form.who.addEventListener("input", labelButton);
+form.judgments.addEventListener("input", labelButton);
+byId("begin").addEventListener("submit", (event) => {
+  event.preventDefault();
+  attempt(begin);
+});
 for (const id of ["new", "again"]) {
-  at(id).addEventListener("click", () => {
-    drawNew = true;
+  byId(id).addEventListener("click", () => {
+    drawsNew = true;
     start();
   });
 }
 
-at("begin").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  judge = fields.who.value.trim();
-  if (!judge) return;
-  kept.set(judge);
-  try {
-    if (!isRunning()) {
-      await post("api/audit", { control, judgements: Number(fields.judgements.value), who: judge });
-      drawNew = false;
-      wait("The pairs are being drawn");
-      await drawn();
-      if (audit.status === "failed") {
-        start();
-        throw new Error(audit.problem);
-      }
-    }
-    await load();
-  } catch (error) {
-    say(error.message);
-  }
-});
-
-async function load() {
-  audit = await get(`api/audit/${audit.id}`, { judge });
-  ({ judge, pairs } = audit);
-  order.splice(0, order.length, ...pairs.filter((pair) => pair.verdict).map((pair) => pair.place));
-  const open = pairs.findIndex((pair) => !pair.verdict);
-  if (open < 0 && audit.result) await end();
-  else if (open < 0) await stop();
-  else turnTo(open);
-}
-
-// --- judging --------------------------------------------------------------------------------------------------------
-
-/** The widths so far, and what narrows the interval further. */
-function narrowing() {
-  const looks = (audit.looks ?? [])
-    .filter((one) => one.ci95)
-    .map((one) => ({ ...one, width: one.ci95[1] - one.ci95[0] }));
-  const last = looks.at(-1);
-  const wanted = fields.width.value;
-  const parts = last ? [chart(looks, Number(wanted)), line(widthSentence(last, wanted, pairs.length, times))] : [];
-  at("narrowing").replaceChildren(...parts);
-}
-
-/** Show a pair to be judged. */
-function turnTo(number) {
-  place = number;
-  draw();
-  show("judging");
-  at("first").focus();
-}
-
-function draw() {
-  narrowing();
-  const pair = pairs[place];
-  const judged = pairs.filter((one) => one.verdict).length;
-  at("first").textContent = pair.texts[0];
-  at("second").textContent = pair.texts[1];
-  at("progress").max = pairs.length;
-  at("progress").value = judged;
-  at("count").textContent = `pair ${place + 1} of ${pairs.length} · ${judged} judged`;
-  for (const button of select("[data-verdict]", at("verdicts"))) {
-    button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
-  }
-  at("undo").disabled = !order.length;
-  at("back").disabled = place === 0;
-  at("forward").disabled = place === pairs.length - 1 || !pair.verdict;
-  at("stop").textContent = judged === pairs.length ? "Done" : "Stop here";
-  const last = pairs[order[order.length - 1]];
-  at("previous").hidden = !last || last === pair;
-  if (last) {
-    at("previous-texts").textContent = `“${last.texts[0]}” – “${last.texts[1]}”`;
-    at("previous-verdict").textContent = WORDS[last.verdict];
-  }
-}
-
-/**
- * Save one judgment after the other.
- *
- * @param {() => Promise<any>} request
- * @param {() => void} failed takes the judgment back on the page
- */
-function save(request, failed) {
-  saving = saving.then(request).then(
-    (answer) => {
-      audit = { ...audit, ...answer };
-      narrowing();
-      say("");
-    },
-    (error) => {
-      failed();
-      draw();
-      say(`Not saved: ${error.message} Please judge this pair again.`);
-    },
-  );
-  return saving;
-}
-
-/**
- * Judge the pair that is shown, also one that was judged before: the new word replaces the old one, and judging
- * goes on where it was.
- */
-function decide(verdict) {
-  const pair = pairs[place];
-  const before = pair.verdict;
-  const was = order.indexOf(pair.place);
-  pair.verdict = verdict;
-  if (was < 0) times.push(Date.now());
-  if (was >= 0) order.splice(was, 1);
-  order.push(pair.place);
-  const sent = save(
-    () => post(`api/audit/${audit.id}/judgements`, { judge, places: [pair.place], verdict }),
-    () => {
-      pair.verdict = before;
-      order.splice(order.indexOf(pair.place), 1);
-      if (was >= 0) order.splice(was, 0, pair.place);
-      ({ place } = pair);
-      show("judging");
-    },
-  );
-  const next = pairs.findIndex((one, i) => i > place && !one.verdict);
-  const open = next >= 0 ? next : pairs.findIndex((one) => !one.verdict);
-  if (open >= 0) place = open;
-  draw();
-  if (open >= 0) at("first").focus();
-  else {
-    at("judging").hidden = true; // no key may judge the last pair again meanwhile
-    sent.then(() => {
-      if (pairs.every((one) => one.verdict)) stop();
-    });
-  }
-}
-
-function undo() {
-  if (!order.length) return;
-  const last = pairs[order.pop()];
-  const before = last.verdict;
-  last.verdict = null;
-  ({ place } = last);
-  draw();
-  save(
-    () => remove(`api/audit/${audit.id}/judgements`, { judge, places: last.place }),
-    () => {
-      last.verdict = before;
-      order.push(last.place);
-    },
-  );
-}
-
-function step(by) {
-  if (by > 0 && !pairs[place].verdict) return;
-  place = Math.min(pairs.length - 1, Math.max(0, place + by));
-  draw();
-}
-
-/** Back to the judgment before, to change it. */
-function change() {
-  if (!order.length) return;
-  place = order[order.length - 1];
-  draw();
-  at("first").focus();
-}
-
-for (const button of select("[data-verdict]", at("verdicts"))) {
-  button.addEventListener("click", () => decide(button.dataset.verdict));
-}
-const BUTTONS = { undo, back: () => step(-1), forward: () => step(1), change, stop };
-for (const [id, act] of Object.entries(BUTTONS)) at(id).addEventListener("click", act);
-
-document.addEventListener("keydown", (event) => {
-  const { ctrlKey, metaKey, altKey, repeat } = event;
-  if (at("judging").hidden || ctrlKey || metaKey || altKey || repeat) return;
-  if (targetOf(event).closest("input, textarea")) return;
-  const verdict = KEYS[event.key.toLowerCase()];
-  const act = { Backspace: undo, ArrowLeft: BUTTONS.back, ArrowRight: BUTTONS.forward }[event.key];
-  if (!verdict && !act) return;
-  event.preventDefault();
-  if (verdict) decide(verdict);
-  else act();
-});
-
 // --- the end --------------------------------------------------------------------------------------------------------
 
-/** The page of a judge who stops, with pairs left or not. */
+/** Show a judge who stops, with or without open pairs, what they did. */
 async function stop() {
-  await saving;
-  let answer;
-  try {
-    answer = await get(`api/audit/${audit.id}`, { judge, own: 1 });
-  } catch (error) {
-    say(error.message);
-    return;
-  }
+  await judging.saved;
+  const { judge, pairs } = judging;
+  const answer = await get(`api/audit/${judging.audit.id}`, { judge, own: 1 });
+  audit = { ...judging.audit, ...answer };
   const { own } = answer;
   const left = pairs.length - own.n;
-  audit = { ...audit, ...answer };
-  at("stopped-title").textContent = left ? "Stopped for now" : "That was the last pair";
-  const enough = Math.max(0, ...audit.judges.map((one) => one.n)) >= audit.finish_from;
-  const more = enough
+  const isEnough = Math.max(0, ...audit.judges.map(({ n }) => n)) >= audit.finish_from;
+  const more = isEnough
     ? "A result can be computed from these judgments; more judgments make it more certain."
     : `A result needs ${audit.finish_from} judgments of one judge.`;
-  const words = left
-    ? `Your judgments are kept; you can go on any time with the same name. ${more}`
+  const advice = left
+    ? `Your judgments are saved; you can go on any time with the same name. ${more}`
     : "Not sure about one of them? Look at the judgments again and change it before you see the result.";
-  at("stopped-words").replaceChildren(...account(own, pairs.length), line(words));
-  at("work-out").hidden = !enough;
-  at("work-out").textContent = left ? "Work out the result with what is judged" : "Show the result";
-  at("go-on").hidden = !left;
-  at("look-again").hidden = !own.n;
+  byId("stopped-title").textContent = left ? "Stopped for now" : "That was the last pair";
+  byId("stopped-words").replaceChildren(...account(own, pairs.length), line(advice));
+  byId("work-out").hidden = !isEnough;
+  byId("work-out").textContent = left ? "Compute the result from these judgments" : "Show the result";
+  byId("go-on").hidden = !left;
+  byId("look-again").hidden = !own.n;
   show("stopped");
-  at("stopped-title").focus();
+  byId("stopped-title").focus();
 }
 
-at("go-on").addEventListener("click", () => {
-  const open = pairs.findIndex((pair) => !pair.verdict);
-  turnTo(Math.max(0, open));
-});
+async function finish() {
+  if (judging.firstOpen >= 0) await post(`api/audit/${audit.id}/finish`, {});
+  await showResult();
+}
 
-at("work-out").addEventListener("click", async () => {
-  try {
-    if (pairs.some((pair) => !pair.verdict)) {
-      await post(`api/audit/${audit.id}/finish`, {});
-    }
-    await end();
-  } catch (error) {
-    say(error.message);
-  }
-});
-
-async function end() {
-  await saving;
-  wait("The coefficient is being computed");
-  let answer;
+async function showResult() {
+  await judging.saved;
+  showWaiting("The coefficient is being computed");
+  const { judge, pairs } = judging;
   for (;;) {
-    answer = await patient(`api/audit/${audit.id}`, { judge, result: 1, own: 1 });
-    if (answer.status === "done" && answer.result) break;
-    if (answer.problem && answer.status === "judging") {
-      audit = { ...audit, ...answer };
+    audit = await getWhenReachable(`api/audit/${judging.audit.id}`, { judge, result: 1, own: 1 });
+    if (audit.status === "done" && audit.result) break;
+    if (audit.problem && audit.status === "judging") {
       await stop();
-      say(`There is no result yet. ${answer.problem}`);
-      return;
+      throw new Error(`There is no result yet. ${audit.problem}`);
     }
-    await pause(WAIT);
+    await pause(POLL);
   }
-  audit = answer;
-  at("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
-  at("result").replaceChildren(...outcome(answer.result));
-  at("done-words").replaceChildren(
-    line(
-      `${plural(answer.result.audit.judgments, "judgment")} of ` +
-        `${plural(answer.result.audit.judges, "judge")} support these numbers. They are at the top of the ` +
-        "report from now on.",
-    ),
-    ...account(answer.own, pairs.length),
-  );
+  const { judgments, judges } = audit.result.audit;
+  const support =
+    `${plural(judgments, "judgment")} of ${plural(judges, "judge")} support these numbers. They are at the top of ` +
+    "the report from now on.";
+  byId("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
+  byId("result").replaceChildren(...outcome(audit.result));
+  byId("done-words").replaceChildren(line(support), ...account(audit.own, pairs.length));
   show("done");
 }
 
-for (const id of ["look-back", "look-again"]) {
-  at(id).addEventListener("click", () => turnTo(0));
-}
+byId("go-on").addEventListener("click", () => judging.turnTo(judging.firstOpen));
+byId("work-out").addEventListener("click", () => attempt(finish));
+for (const id of ["look-back", "look-again"]) byId(id).addEventListener("click", () => judging.turnTo(0));
 
-drawn().then(start);
+attempt(async () => {
+  await waitForPairs();
+  start();
+});

@@ -1,10 +1,10 @@
-/** What the report and the audit page have in common: asking the service, the key, the viewer's name. */
+/** Requests, the key in the address and the viewer's name, for the report and the audit page. */
 
-/** Where the service is: the pages stand one folder below it, whatever a proxy put before. */
+/** Address of the service: one folder above the page, also behind a proxy. */
 export const base = new URL("..", location.href).href;
 
 /**
- * An element of the page's template, or null where the page has none.
+ * An element of the page's template, or null if the page has none.
  *
  * @param {string} id
  * @returns {any} of the type that the template gives it
@@ -34,13 +34,26 @@ export function targetOf(event) {
   return event.target;
 }
 
+/** A refusal or failure of the service, with the sentence that it gives. */
+class ServiceError extends Error {
+  /**
+   * @param {string} sentence
+   * @param {number} status 0 if the service can't be reached
+   */
+  constructor(sentence, status) {
+    super(sentence);
+    /** Whether the same request may succeed later. */
+    this.isTemporary = status === 0 || status === 429 || status >= 500;
+  }
+}
+
 /**
  * Ask the service.
  *
  * @param {string} path
  * @param {RequestInit} [options]
  * @returns {Promise<any>} its JSON answer
- * @throws {Error} with the sentence that the service gives
+ * @throws {ServiceError}
  */
 async function call(path, options = {}) {
   const headers = options.body ? { "Content-Type": "application/json" } : {};
@@ -48,11 +61,11 @@ async function call(path, options = {}) {
   try {
     response = await fetch(`${base}${path}`, { cache: "no-store", credentials: "same-origin", headers, ...options });
   } catch {
-    throw new Error("The agreement service can’t be reached.");
+    throw new ServiceError("The agreement service can’t be reached.", 0);
   }
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.error || `The agreement service answered ${response.status}.`);
-  return answer;
+  if (response.ok) return answer;
+  throw new ServiceError(answer.error || `The agreement service answered ${response.status}.`, response.status);
 }
 
 /** The project of the page. */
@@ -60,45 +73,45 @@ const { project } = document.body.dataset;
 
 /**
  * @param {string} path
- * @param {Record<string, any>} [query] beside the project
+ * @param {Record<string, any>} [query] in addition to the project
  */
 export const get = (path, query = {}) => call(`${path}?${new URLSearchParams({ project, ...query })}`);
 
 /**
  * @param {string} path
- * @param {object} body beside the project
+ * @param {object} body in addition to the project
  */
 export const post = (path, body) =>
   call(path, { method: "POST", body: JSON.stringify({ project: Number(project), ...body }) });
 
 /**
  * @param {string} path
- * @param {Record<string, any>} [query] beside the project
+ * @param {Record<string, any>} [query] in addition to the project
  */
 export const remove = (path, query = {}) =>
   call(`${path}?${new URLSearchParams({ project, ...query })}`, { method: "DELETE" });
 
-/** The page as the service has it now; null where it can't be had. */
-export async function newest() {
-  const asked = fetch(location.href, { cache: "no-store", credentials: "same-origin" });
-  const text = await asked.then((response) => (response.ok ? response.text() : null)).catch(() => null);
+/** The current version of this page; null if it is unavailable. */
+export async function fetchPage() {
+  const request = fetch(location.href, { cache: "no-store", credentials: "same-origin" });
+  const text = await request.then((response) => (response.ok ? response.text() : null)).catch(() => null);
   return text === null ? null : new DOMParser().parseFromString(text, "text/html");
 }
 
-/** The key came in the address and is in a cookie now: it need not stand in the history or in what people copy. */
+/** Remove the key from the address, so that people don't copy it: the page has it in a cookie. */
 export function forgetKey() {
-  const here = new URL(location.href);
-  if (!here.searchParams.has("k")) return;
-  here.searchParams.delete("k");
-  history.replaceState(null, "", here);
+  const address = new URL(location.href);
+  if (!address.searchParams.has("k")) return;
+  address.searchParams.delete("k");
+  history.replaceState(null, "", address);
 }
 
 /**
- * The viewer's name; a browser may refuse storage, then it lasts as long as the page.
+ * The viewer's name, stored by the browser if it allows that.
  *
  * @type {{get: () => string, set: (name: string) => void}}
  */
-export const kept = {
+export const viewerName = {
   get: () => {
     try {
       return localStorage.getItem("softirr-name") ?? "";
@@ -110,7 +123,7 @@ export const kept = {
     try {
       localStorage.setItem("softirr-name", name);
     } catch {
-      /* for this page only */
+      /* the browser refuses storage */
     }
   },
 };

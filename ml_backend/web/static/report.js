@@ -1,5 +1,5 @@
 /** What the served report does beyond the file: it marks tasks as done, and stays up to date without a reload. */
-import { byId, forgetKey, get, kept, newest, post, remove, select, targetOf } from "./pages.js";
+import { byId, fetchPage, forgetKey, get, post, remove, select, targetOf, viewerName } from "./pages.js";
 
 const { project } = document.body.dataset;
 const POLL = 5000;
@@ -70,7 +70,7 @@ async function mark(box) {
   box.disabled = true;
   const isSaved = await attempt("news", async () => {
     const answer = isDone
-      ? await post("api/queue", { task, who: kept.get() || null })
+      ? await post("api/queue", { task, who: viewerName.get() || null })
       : await remove(`api/queue/${task}`);
     row.classList.toggle("is-done", isDone);
     marks = answer.marks;
@@ -117,7 +117,7 @@ async function share(withKey) {
   }
 }
 
-async function look() {
+async function checkForNews() {
   if (document.hidden) return;
   let state;
   try {
@@ -147,7 +147,7 @@ function poll(wait) {
   clearTimeout(timer);
   timer = setTimeout(async () => {
     poll(POLL);
-    await look();
+    await checkForNews();
   }, wait);
 }
 
@@ -157,19 +157,19 @@ function poll(wait) {
  * @returns {Promise<boolean>} whether the newest page arrived
  */
 async function renew() {
-  const fresh = await newest();
+  const fresh = await fetchPage();
   if (!fresh?.querySelector("main > section") || fresh.body.dataset.project !== project) return false;
-  const open = select("main details").map((one) => one.open);
+  const open = select("main details").map((details) => details.open);
   const active = document.activeElement?.closest("tr[data-item]")?.getAttribute("data-item");
   const top = scrollY;
-  const parts = [...fresh.querySelector("main").children].map((one) => document.adoptNode(one));
+  const parts = [...fresh.querySelector("main").children].map((part) => document.adoptNode(part));
   document.querySelector("main").replaceChildren(...parts);
   const about = fresh.querySelector("[data-part=about]");
   if (about) document.querySelector("[data-part=about]").replaceWith(document.adoptNode(about));
   ({ version, marks } = fresh.body.dataset);
   addBoxes();
   dispatchEvent(new Event("softirr:replaced"));
-  select("main details").forEach((one, index) => (one.open = open[index] ?? false));
+  select("main details").forEach((details, index) => (details.open = open[index] ?? false));
   if (active) {
     select("tr[data-item]")
       .find((row) => row.dataset.item === active)
@@ -181,6 +181,6 @@ async function renew() {
 }
 
 addBoxes();
-document.addEventListener("visibilitychange", look);
-look();
+document.addEventListener("visibilitychange", checkForNews);
+checkForNews();
 poll(POLL);
