@@ -10,6 +10,7 @@ import pytest
 import softirr
 from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.settings import ProjectSettings
 from softirr.answers.limits import LONGEST_TEXT, TOO_LONG, TOO_MANY, TOO_MUCH
 from softirr.answers.prepare import split_table
@@ -39,7 +40,8 @@ def test_a_file_and_a_project_leave_out_the_same_answers(name: str, tmp_path: Pa
     export, expected = CASES[name]
     path = json_file(tmp_path / "export.json", [export])
     table = softirr.read(path)
-    (entry,) = task_answers(export, Reading([Control("finding", "text")], ProjectSettings())).values()
+    raw = task_answers(export, Reading([Control("finding", "text")], ProjectSettings()))
+    entry = AnswerPreparation(ProjectSettings()).entry(1, raw, "finding")
     reasons: dict[str, list[str]] = {}
     for one in table.excluded:
         reasons.setdefault(one.reason, []).append(one.rater)

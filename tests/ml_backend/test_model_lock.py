@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ml_backend.scoring.model_lock import ModelLock
+from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from tests.meaning.measures.function_measures import FunctionMeasure
@@ -112,12 +113,12 @@ class TestScorer:
         """With one process for all projects, a change must not wait until a model is through with a whole project."""
         scorer, measure = Scorer(), StepByStep()
         scorer._measures[measure.name] = measure
-        settings = ProjectSettings(measure=measure.name)
+        prepared = AnswerPreparation(ProjectSettings(measure=measure.name))
         edits: list[threading.Thread] = []
 
         def edit() -> None:
             answers = {"1": ["another"], "2": ["yet another"]}
-            details = scorer.task_details({7: {"findings": {"answers": answers}}}, settings)
+            details = scorer.task_details({7: {"findings": {"answers": answers, "excluded": []}}}, prepared)
             assert details[7]["agreement"] == 0.5
 
         def meanwhile(done: int, total: int) -> None:
@@ -127,6 +128,6 @@ class TestScorer:
                 waiting(scorer._model, 1)
 
         answers = [(n, {"findings": {"answers": {"1": [f"a {n}"], "2": [f"b {n}"]}, "excluded": []}}) for n in range(5)]
-        scorer.summary(answers, "findings", settings, progress=meanwhile)
+        scorer.summary(answers, "findings", prepared, progress=meanwhile)
         edits[0].join(60)
         assert measure.threads[1:3] == ["edit", threading.current_thread().name]

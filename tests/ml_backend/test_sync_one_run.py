@@ -42,13 +42,15 @@ class TestOneRun:
         bench.sync(full=False)
         assert (bench.row["raters"]["1"], bench.row["raters"]["2"]) == ("Renamed", "User2")
 
-    def test_what_reports_group_tasks_by_is_read(self, bench: Bench) -> None:
+    def test_short_values_and_lead_times_are_read(self, bench: Bench) -> None:
         number = bench.fake.add_task({1: ["fever"], 2: ["fever"]})
         bench.fake.tasks[number]["data"] = {"site": "Bern", "text": "x" * 500}
+        bench.fake.tasks[number]["annotations"][0]["lead_time"] = 12.5
         bench.sync()
         with bench.store.engine.connect() as connection:
             (facts,) = connection.scalars(sa.select(tasks.c.facts))
-        assert facts["data"] == {"site": "Bern"} and set(facts["days"]) == {"1", "2"}
+        assert facts == {"data": {"site": "Bern"}, "seconds": {"1": 12.5}, "not_compared": {}}
+        assert bench.row["summary"]["median_seconds"] == {"1": 12.5}
 
     @pytest.mark.slow
     @pytest.mark.parametrize("full", [False, True])
