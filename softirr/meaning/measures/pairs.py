@@ -165,7 +165,8 @@ class _KnownPairs:
 
     def __init__(self) -> None:
         empty = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.float64)
-        self._old, self._recent = empty, empty
+        self._old: tuple[Ints, Floats] = empty
+        self._recent: tuple[Ints, Floats] = empty
 
     def get(self, keys: Ints) -> tuple[Floats, Bools]:
         """Values, shape (n, 2), and which keys are known."""
