@@ -132,7 +132,7 @@ def test_every_key_of_the_json_report_is_documented(
     names = [f"finding {letter * 3}" for letter in "abcdefghijkl"]
     Path("house.tsv").write_text("".join(["id\tname\n", *(f"{name[-1]}\t{name}\n" for name in names)]))
     rows = [f"{n},ann,{a}\n{n},ben,{b}\n" for n, (a, b) in enumerate(pairwise(names))]
-    Path("single.csv").write_text("".join(["item,rater,text\n", *rows]))
+    Path("single.csv").write_text("".join(["item,rater,text\n", *rows, f"99,ann,rash\n99,ben,{names[0]}\n"]))
     single = ["score", "single.csv", "--measure", "nli", "--cache", "none", "--terminology", "house.tsv", "--json"]
     assert softirr.cli.main.main(single) == 0
     keys |= _keys(json.loads(capsys.readouterr().out))
