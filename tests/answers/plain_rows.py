@@ -28,7 +28,7 @@ def rows(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
 
 def left_out(table: AnnotationTable) -> list[tuple[str, str, str]]:
     """Item, rater and reason of each answer that does not count."""
-    return [(entry.item, entry.rater, entry.reason) for entry in table.excluded]
+    return [(left_out.item, left_out.rater, left_out.reason) for left_out in table.excluded]
 
 
 def read(source: Any, **options: Any) -> AnnotationTable:

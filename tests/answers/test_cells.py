@@ -16,11 +16,11 @@ START = st.sampled_from(["", "'", "''", "=", "+", "-", "@", "\t", "\r", "\n"])
 
 
 @given(START, START, st.text(max_size=8))
-def test_every_text_comes_back(first, second, rest):
-    text = first + second + rest
-    written = plain_cell(text)
-    assert cell_text(written) == text
-    assert written[:1] not in tuple("=+-@\t\r\n")
+def test_every_text_comes_back(first, second, end_of_text):
+    text = first + second + end_of_text
+    cell = plain_cell(text)
+    assert cell_text(cell) == text
+    assert cell[:1] not in tuple("=+-@\t\r\n")
 
 
 @pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1", "-pain", "@SUM(A1)", "\t=1", "\r=1", "'=1"])

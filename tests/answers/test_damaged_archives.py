@@ -34,8 +34,8 @@ def archive() -> bytes:
 
 
 def book() -> bytes:
-    given = [[number, rater, text] for rater, texts in ANSWERS.items() for number, text in enumerate(texts)]
-    file: io.BytesIO = workbook([["item", "rater", "text"], *given], io.BytesIO())
+    answer_rows = [[number, rater, text] for rater, texts in ANSWERS.items() for number, text in enumerate(texts)]
+    file: io.BytesIO = workbook([["item", "rater", "text"], *answer_rows], io.BytesIO())
     return file.getvalue()
 
 
@@ -62,10 +62,10 @@ class TestDamage:
     @SETTINGS
     @given(data=st.data())
     def test_bytes_changed(self, name: str, tmp_path: Path, data: st.DataObject) -> None:
-        whole = bytearray(FILES[name])
+        archive_bytes = bytearray(FILES[name])
         for _ in range(data.draw(st.integers(1, 3))):
-            whole[data.draw(st.integers(4, len(whole) - 1))] ^= data.draw(st.integers(1, 255))
-        (tmp_path / name).write_bytes(whole)
+            archive_bytes[data.draw(st.integers(4, len(archive_bytes) - 1))] ^= data.draw(st.integers(1, 255))
+        (tmp_path / name).write_bytes(archive_bytes)
         assert content(tmp_path / name) in (None, WHOLE)
 
     @SETTINGS
@@ -82,9 +82,9 @@ class TestExamples:
         with zipfile.ZipFile(path, "w", method) as archive:
             for rater in ANSWERS:
                 archive.writestr(f"{rater}.csv", "item,text\n" + "1,fever\n2,cough\n" * 40)
-            at = archive.infolist()[1].header_offset + 30 + len("bob.csv") + 20
+            data_offset = archive.infolist()[1].header_offset + 30 + len("bob.csv") + 20
         damaged = bytearray(path.read_bytes())
-        damaged[at : at + 8] = bytes(byte ^ 0xFF for byte in damaged[at : at + 8])
+        damaged[data_offset : data_offset + 8] = bytes(byte ^ 0xFF for byte in damaged[data_offset : data_offset + 8])
         path.write_bytes(damaged)
         error = cli("score", path, status=2)
         assert "contains the file 'bob.csv', which is damaged or encrypted" in error

@@ -80,10 +80,10 @@ class TestExport:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("place", range(len(_decisive_places(EXPORT))))
-    def test_a_key_misspelled_or_lost(self, place: int) -> None:
+    def test_a_key_misspelled_or_lost(self, position: int) -> None:
         for rename in (None, "misspelt"):
             export = copy.deepcopy(EXPORT)
-            record, key = _decisive_places(export)[place]
+            record, key = _decisive_places(export)[position]
             value = record.pop(key)
             if rename:
                 record[rename] = value
@@ -92,9 +92,9 @@ class TestExport:
     @pytest.mark.slow
     @given(st.integers(0, len(_decisive_places(EXPORT)) - 1), st.sampled_from(ODD))
     @settings(max_examples=200, deadline=None)
-    def test_a_value_of_another_type(self, place: int, value: Any) -> None:
+    def test_a_value_of_another_type(self, position: int, value: Any) -> None:
         export = copy.deepcopy(EXPORT)
-        record, key = _decisive_places(export)[place]
+        record, key = _decisive_places(export)[position]
         if key in ("was_cancelled", "text", "result", "annotations") and (
             isinstance(value, type(record[key])) or (key == "text" and isinstance(value, str))
         ):
@@ -158,16 +158,16 @@ class TestCsv:
         assert ("2", "bob", ("first line second, of three, words",)) in rows(table)
 
     @pytest.mark.parametrize("place", [i for i, mark in enumerate(CSV) if mark == '"'])
-    def test_a_quote_lost(self, place: int) -> None:
-        damaged = _read(CSV[:place] + CSV[place + 1 :])
+    def test_a_quote_lost(self, position: int) -> None:
+        damaged = _read(CSV[:position] + CSV[position + 1 :])
         # a quote inside a text belongs to the text: only it may differ
         assert damaged is None or len(rows(damaged) - rows(read(io.StringIO(CSV)))) <= 1
 
     @pytest.mark.parametrize("place", [i for i, mark in enumerate(CSV) if mark == "," and i > 16])
-    def test_a_separator_doubled_or_lost(self, place: int) -> None:
-        if CSV.count('"', 0, place) % 2:
+    def test_a_separator_doubled_or_lost(self, position: int) -> None:
+        if CSV.count('"', 0, position) % 2:
             return  # part of a text: another text
-        for damaged in (CSV[:place] + CSV[place + 1 :], CSV[:place] + "," + CSV[place:]):
+        for damaged in (CSV[:position] + CSV[position + 1 :], CSV[:position] + "," + CSV[position:]):
             assert _read(damaged) is None
 
     @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc"), st.text(max_size=8)), min_size=1, max_size=9))
@@ -182,9 +182,7 @@ class TestCsv:
             answers: dict[tuple[str, str], list[str]] = {}
             for item, rater, text in cells:
                 answers.setdefault((str(item), rater), []).append(text)
-            expected_table = AnnotationTable.from_answers(
-                Answer(*place, tuple(texts)) for place, texts in answers.items()
-            )
+            expected_table = AnnotationTable.from_answers(Answer(*key, tuple(texts)) for key, texts in answers.items())
             assert rows(table) == rows(expected_table)
 
     def test_a_byte_order_mark_within_a_text_changes_nothing(self) -> None:
@@ -216,20 +214,22 @@ class TestJsonl:
 def _damaged(text: str, chance: random.Random) -> str:
     """The text with another value of JSON, or without a line or a character, or with a line twice."""
     lines = text.split("\n")
-    at = chance.randrange(len(lines))
-    for whole, part in ((True, text), (False, lines[at])):
+    line_number = chance.randrange(len(lines))
+    for is_whole_file, damaged_text in ((True, text), (False, lines[line_number])):
         try:
-            value = json.loads(part)
+            value = json.loads(damaged_text)
         except json.JSONDecodeError:
             continue
         if objects := [record for record in _objects(value) if record]:
             record = chance.choice(objects)
             record[chance.choice(list(record))] = chance.choice(ODD)
             changed = json.dumps(value)
-            return changed if whole else "\n".join([*lines[:at], changed, *lines[at + 1 :]])
-    place = chance.randrange(len(lines[at]) + 1)
-    without = lines[at][:place] + lines[at][place + 1 :]
-    return "\n".join([*lines[:at], *chance.choice(([], [without], [lines[at]] * 2)), *lines[at + 1 :]])
+            return changed if is_whole_file else "\n".join([*lines[:line_number], changed, *lines[line_number + 1 :]])
+    position = chance.randrange(len(lines[line_number]) + 1)
+    without = lines[line_number][:position] + lines[line_number][position + 1 :]
+    return "\n".join(
+        [*lines[:line_number], *chance.choice(([], [without], [lines[line_number]] * 2)), *lines[line_number + 1 :]]
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -17,7 +17,7 @@ CSV = "item,rater,text,site,year\n1,ann,fever,Basel,2021\n1,bob,cough,Basel,\n2,
 
 
 def _task(number: int, site: object, *dates: str) -> dict[str, object]:
-    annotated = [annotation(10 * number + n, n, "fever", created_at=at) for n, at in enumerate(dates)]
+    annotated = [annotation(10 * number + n, n, "fever", created_at=date) for n, date in enumerate(dates)]
     return task(number, *annotated, data={"site": site, "note": ["x"]})
 
 
@@ -64,5 +64,5 @@ class TestWhatCannotBe:
 
 
 def test_a_part_keeps_the_fields_of_its_items() -> None:
-    part = softirr.read(io.StringIO(CSV), fields=["site"]).part(items=["2"], raters=["bob"])
-    assert (part.items, part.raters, part.fields) == (("2",), ("bob",), {"site": ("Bern",)})
+    part_of_table = softirr.read(io.StringIO(CSV), fields=["site"]).part(items=["2"], raters=["bob"])
+    assert (part_of_table.items, part_of_table.raters, part_of_table.fields) == (("2",), ("bob",), {"site": ("Bern",)})

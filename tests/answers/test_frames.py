@@ -63,9 +63,9 @@ class TestBoth:
         table = softirr.read(frame)
         assert rows(table) == {("1", "ann", ("x",)), ("1", "bob", ("x",)), ("2", "ann", ("y",))}
         assert any("1 empty cell counts as not asked" in warning for warning in table.warnings)
-        whole = softirr.read(frame, empty="none")
-        assert rows(whole) == rows(table) | {("2", "bob", ())}
-        assert whole.warnings == ()
+        all_answers = softirr.read(frame, empty="none")
+        assert rows(all_answers) == rows(table) | {("2", "bob", ())}
+        assert all_answers.warnings == ()
 
     @pytest.mark.parametrize(
         ("columns", "options", "message"),

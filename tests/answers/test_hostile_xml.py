@@ -38,11 +38,11 @@ print(json.dumps(results))
 """
 
 
-def _with_entity(text: str, declared: str, reference: str, place: Callable[[str], str]) -> str:
-    """The document with a type declaration before its root, and the reference where `place` marks one by a NUL."""
+def _with_entity(text: str, declared: str, reference: str, insert: Callable[[str], str]) -> str:
+    """The document with a type declaration before its root, and the reference where `insert` marks one by a NUL."""
     root = re.search(r"<(?![?!])", text)
     assert root
-    changed = place(text[root.start() :])
+    changed = insert(text[root.start() :])
     assert "\0" in changed
     return text[: root.start()] + f"<!DOCTYPE x [{declared}]>" + changed.replace("\0", reference, 1)
 
@@ -50,12 +50,12 @@ def _with_entity(text: str, declared: str, reference: str, place: Callable[[str]
 def _workbooks(folder: Path, declared: str, reference: str) -> Iterator[Path]:
     folder.mkdir(parents=True)
     good = FORMATS["wide XLSX"](folder)
-    for part in ("xl/sharedStrings.xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"):
-        path = folder / f"{Path(part).stem}.xlsx"
+    for xml_file in ("xl/sharedStrings.xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"):
+        path = folder / f"{Path(xml_file).stem}.xlsx"
         with zipfile.ZipFile(good) as source, zipfile.ZipFile(path, "w") as target:
             for name in source.namelist():
                 data = source.read(name)
-                if name == part:
+                if name == xml_file:
                     mark = {"sharedStrings": "<t>", "workbook": 'name="', "sheet1": 'summaryBelow="'}[path.stem]
                     text = data.decode()
                     data = _with_entity(

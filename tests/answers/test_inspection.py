@@ -24,8 +24,8 @@ def test_every_figure() -> None:
     assert (field.n_texts, field.n_duplicates, field.texts_per_answer) == (2, 1, {1: 3})
     assert field.scripts == {"LATIN": 0.5556, "CYRILLIC": 0.4444}
     assert field.rows[0] == ("1", "ann", ("fever",))
-    (asked,) = softirr.inspect(io.StringIO(TABLE), item="id", raters=["ann", "bob"], empty="none").values()
-    assert (asked.n_missing, asked.n_empty, asked.blank_is) == (0, 3, "none")
+    (inspection,) = softirr.inspect(io.StringIO(TABLE), item="id", raters=["ann", "bob"], empty="none").values()
+    assert (inspection.n_missing, inspection.n_empty, inspection.blank_is) == (0, 3, "none")
 
 
 def test_a_table_made_of_answers() -> None:

@@ -26,7 +26,7 @@ def read(rows: list[dict[str, Any]], *, lines: bool, **options: Any) -> softirr.
 def numbers(table: softirr.AnnotationTable) -> Any:
     report = softirr.agreement(table, "indel", chance="exact")
     values = {name: coefficient.value for name, coefficient in report.coefficients.items()}
-    items = {entry.id: (entry.agreement, entry.n_raters) for entry in report.items}
+    items = {item.id: (item.agreement, item.n_raters) for item in report.items}
     raters = {rater.id: (rater.n_items, rater.agreement.value) for rater in report.raters}
     return (
         {name: None if value is None else round(value, 9) for name, value in values.items()},

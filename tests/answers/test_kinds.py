@@ -42,8 +42,8 @@ def task(number, *annotations):
 
 
 def result(name, value=None, **more):
-    type_, own, _, _ = RESULTS[name]
-    return {"type": type_, "from_name": name, "to_name": "t", "value": own if value is None else value, **more}
+    type_, values, _, _ = RESULTS[name]
+    return {"type": type_, "from_name": name, "to_name": "t", "value": values if value is None else value, **more}
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def test_without_a_kind_only_texts_are_read(export):
 def test_a_named_kind_replaces_that_of_the_control(export):
     tables = softirr.read_texts(export, control=["size", "stars"], kind={"size": "ratio", "stars": "auto"})
     assert [table.kind for table in tables.values()] == ["ratio", "ordinal"]
-    asked = refusal(Path(export), control="nope", kind="auto")
-    assert "no control named 'nope' with answers; it has note, side" in asked
+    message = refusal(Path(export), control="nope", kind="auto")
+    assert "no control named 'nope' with answers; it has note, side" in message
 
 
 def test_an_annotation_without_a_value_is_missing_but_an_empty_set_is_an_answer(tmp_path):
@@ -115,7 +115,7 @@ def test_several_values_and_texts_of_regions_are_said(tmp_path):
 def test_values_copied_from_a_prediction_are_left_out(tmp_path):
     path = json_file(tmp_path / "export.json", [task(1, [result("stars", origin="prediction")], [result("stars")])])
     table = softirr.read(path, control="stars", kind="auto")
-    assert [(one.rater, one.reason) for one in table.excluded] == [("1", "copied from a prediction")]
+    assert [(left_out.rater, left_out.reason) for left_out in table.excluded] == [("1", "copied from a prediction")]
 
 
 @pytest.mark.parametrize(
@@ -234,8 +234,8 @@ def test_report_of_the_text_of_an_export_lists_its_fields(export, cli):
     report = cli("score", export, "--measure", "indel", "--json")
     assert report["provenance"]["kind"] == "text" and report["schema_version"] == 3
     assert [row["name"] for row in report["fields"]] == list(RESULTS)
-    alone = cli("score", export, "--measure", "indel", "--json", "--control", "note")
-    assert {key: report[key] for key in alone} == alone and "fields" not in alone
+    report_of_note = cli("score", export, "--measure", "indel", "--json", "--control", "note")
+    assert {key: report[key] for key in report_of_note} == report_of_note and "fields" not in report_of_note
 
 
 def test_fields_of_a_table_are_reported_one_after_the_other(tmp_path, cli):

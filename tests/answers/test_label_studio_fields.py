@@ -13,15 +13,15 @@ _VALUES: dict[str, Any] = {"choices": ["left"], "rating": 3, "taxonomy": [["Hear
 
 
 def _result(rng: random.Random) -> list[dict[str, Any]]:
-    given = []
+    results = []
     for name, kind in _TYPES.items():
         for _ in range(rng.choice([0, 1, 1, 2])):
             origin = rng.choice(["manual", "manual", "manual", "prediction", "prediction-changed", None])
             entry = {"from_name": name, "type": kind, "value": {kind: _VALUES[kind]}}
-            given.append(entry if origin is None else entry | {"origin": origin})
-    given.append({"from_name": "note", "type": "textarea", "value": {"text": ["fever"]}})
-    rng.shuffle(given)
-    return given
+            results.append(entry if origin is None else entry | {"origin": origin})
+    results.append({"from_name": "note", "type": "textarea", "value": {"text": ["fever"]}})
+    rng.shuffle(results)
+    return results
 
 
 def _task(rng: random.Random) -> dict[str, Any]:
@@ -43,15 +43,15 @@ def _task(rng: random.Random) -> dict[str, Any]:
 
 
 def test_several_controls_are_read_as_each_alone() -> None:
-    rng, seen = random.Random(4), set()
+    rng, reasons = random.Random(4), set()
     for _ in range(300):
         task, models = _task(rng), rng.random() < 0.5
         together = label_studio_fields(task, controls=CONTROLS, predictions_as_raters=models)
         for name in CONTROLS:
-            alone = label_studio_answers(task, control=name, predictions_as_raters=models)
-            assert together[name] == alone
-            seen |= {entry.reason for entry in alone[1]}
-    assert len(seen) == 6
+            answers_of_control = label_studio_answers(task, control=name, predictions_as_raters=models)
+            assert together[name] == answers_of_control
+            reasons |= {answer.reason for answer in answers_of_control[1]}
+    assert len(reasons) == 6
 
 
 def test_an_older_annotation_is_left_out_of_the_controls_that_it_has_no_result_of() -> None:
@@ -61,6 +61,9 @@ def test_an_older_annotation_is_left_out_of_the_controls_that_it_has_no_result_o
 
     task = {"id": 1, "annotations": [annotation(1, "side"), annotation(2), {**annotation(3), "was_cancelled": True}]}
     answers = label_studio_fields(task, controls=["side", "stars"], older={0: "older", 2: "older"})
-    given = {name: [(entry.rater, entry.texts) for entry in own] for name, (own, _) in answers.items()}
-    assert given == {"side": [("1", ("a",)), ("2", ())], "stars": [("2", ())]}
-    assert [(entry.rater, entry.reason) for entry in answers["stars"][1]] == [("3", "skipped"), ("1", "older")]
+    results = {
+        name: [(answer.rater, answer.texts) for answer in answers_of_field]
+        for name, (answers_of_field, _) in answers.items()
+    }
+    assert results == {"side": [("1", ("a",)), ("2", ())], "stars": [("2", ())]}
+    assert [(answer.rater, answer.reason) for answer in answers["stars"][1]] == [("3", "skipped"), ("1", "older")]

@@ -27,13 +27,13 @@ class TestWide:
     def test_an_empty_cell_is_not_asked_unless_it_is_said(self) -> None:
         options = {"item": "id", "raters": ["nurse_1", "nurse_2"]}
         table = read(WIDE, **options)
-        asked = {("1", "nurse_1", ("fever",)), ("1", "nurse_2", ("high fever",)), ("2", "nurse_1", ("cough",))}
-        assert rows(table) == asked
+        expected = {("1", "nurse_1", ("fever",)), ("1", "nurse_2", ("high fever",)), ("2", "nurse_1", ("cough",))}
+        assert rows(table) == expected
         assert table.items == ("1", "2", "3")
         (warning,) = table.warnings
         assert warning.startswith("3 empty cells count as not asked")
         nothing = {("2", "nurse_2", ()), ("3", "nurse_1", ()), ("3", "nurse_2", ())}
-        assert rows(read(WIDE, empty="none", **options)) == asked | nothing
+        assert rows(read(WIDE, empty="none", **options)) == expected | nothing
         assert read(WIDE, empty="none", **options).warnings == ()
 
     def test_a_melted_table_is_read_as_the_wide_one(self) -> None:
@@ -168,9 +168,9 @@ def test_columns_without_obvious_names_are_listed_and_asked_for(case: str, tmp_p
     assert (
         f"has the columns {header.replace(',', ', ')}. Name them: --item COLUMN --rater COLUMN --text COLUMN" in error
     )
-    shown = cli("inspect", path)
-    assert all(f"\n  {name}\n" in shown for name in header.split(","))
-    assert f"softirr score {path} --item COLUMN --raters COLUMN,COLUMN" in shown
+    output = cli("inspect", path)
+    assert all(f"\n  {name}\n" in output for name in header.split(","))
+    assert f"softirr score {path} --item COLUMN --raters COLUMN,COLUMN" in output
     listed = cli("inspect", path, "--json")
     assert listed["columns"] == header.split(",")
 
@@ -272,8 +272,8 @@ def test_a_column_of_texts_beside_labels_is_not_guessed_to_have_the_answers(tmp_
     folder = tmp_path / "raters"
     folder.mkdir()
     for who in ("ann", "bob"):
-        own = [[item, text, label] for item, text, rater, label in SHOWN if rater == who]
-        text_table([["id", "text", "label"], *own], folder / f"{who}.csv")
+        rows_of_rater = [[item, text, label] for item, text, rater, label in SHOWN if rater == who]
+        text_table([["id", "text", "label"], *rows_of_rater], folder / f"{who}.csv")
     assert "name them with item= and text=" in refusal(folder)
     assert set(softirr.read(folder, item="id", text="label").texts) == {"fever", "hot"}
 
@@ -282,12 +282,12 @@ def test_a_column_of_texts_beside_labels_is_not_guessed_to_have_the_answers(tmp_
 def test_texts_that_are_the_same_for_all_raters_are_named(names: str, tmp_path: Path) -> None:
     path = text_table([names.split(","), *SHOWN], tmp_path / "texts.csv")
     assert any("the text that they were shown" in warning for warning in softirr.read(path).warnings)
-    few = text_table([names.split(","), *SHOWN[:6]], tmp_path / "few.csv")
+    few_rows = text_table([names.split(","), *SHOWN[:6]], tmp_path / "few.csv")
     differ = text_table(
         [names.split(","), *SHOWN, ["5", "x", "ann", ""], ["5", "y", "bob", ""]], tmp_path / "other.csv"
     )
-    for other in (few, differ):
-        assert not any("they were shown" in warning for warning in softirr.read(other).warnings)
+    for path in (few_rows, differ):
+        assert not any("they were shown" in warning for warning in softirr.read(path).warnings)
 
 
 def test_an_item_that_is_only_in_the_row_above_is_asked_for(tmp_path: Path) -> None:

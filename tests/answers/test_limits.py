@@ -43,8 +43,8 @@ def test_a_file_and_a_project_leave_out_the_same_answers(name: str, tmp_path: Pa
     raw = task_answers(export, Reading([Control("finding", "text")], ProjectSettings()))
     entry = AnswerPreparation(ProjectSettings()).entry(1, raw, "finding")
     reasons: dict[str, list[str]] = {}
-    for one in table.excluded:
-        reasons.setdefault(one.reason, []).append(one.rater)
+    for left_out in table.excluded:
+        reasons.setdefault(left_out.reason, []).append(left_out.rater)
     assert reasons == expected
     assert entry["excluded"] == [[rater, reason] for reason, raters in expected.items() for rater in raters]
     assert sorted(entry["answers"]) == list(table.raters)

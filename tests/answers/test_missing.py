@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
 import random
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -135,32 +133,7 @@ class TestChoice:
             MissingMarks.of(choice)
 
 
-GIVEN = [("1", "1", "fever"), ("1", "2", "N/A"), ("2", "1", "-"), ("2", "2", "rash"), ("3", "1", "x"), ("3", "2", "x")]
-
-
-def lines(entries: Iterable[dict[str, Any]]) -> str:
-    return "".join(json.dumps(entry) + "\n" for entry in entries)
-
-
-FORMATS = {
-    "label studio": json.dumps(
-        [task(int(n), *(annotation(int(i + r), int(r), t) for i, r, t in GIVEN if i == n)) for n in "123"]
-    ),
-    "json lines": lines({"item": i, "rater": r, "texts": [t]} for i, r, t in GIVEN),
-    "long": "item,rater,text\n" + "".join(f"{','.join(one)}\n" for one in GIVEN),
-    "prodigy": lines(
-        {"_input_hash": int(i), "_annotator_id": r, "text": "t", "user_input": t, "answer": "accept"}
-        for i, r, t in GIVEN
-    ),
-}
-
-
 class TestEverywhere:
-    @pytest.mark.parametrize("name", list(FORMATS))
-    def test_every_format(self, name: str) -> None:
-        table = softirr.read(io.StringIO(FORMATS[name]))
-        assert sorted(left_out(table)) == [("1", "2", "missing, written as N/A"), ("2", "1", "missing, written as -")]
-
     def test_data_frames(self) -> None:
         pandas = pytest.importorskip("pandas")
         table = softirr.read(

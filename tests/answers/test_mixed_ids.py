@@ -49,6 +49,6 @@ def test_a_number_that_repeats_a_text_is_refused_in_a_matrix() -> None:
 @pytest.mark.parametrize("n", [0, 1, 50_000])
 def test_a_table_is_shown_in_three_lines(n: int) -> None:
     rows = [softirr.Answer(f"item {number}" * 9, rater, "x" * 100) for number in range(n) for rater in ("ann", "bob")]
-    shown = repr(softirr.AnnotationTable.from_answers(rows))
-    assert len(shown) < 400 and shown.count("\n") == 2
-    assert plural(n, "item") in shown and plural(2 * n, "answer") in shown
+    description = repr(softirr.AnnotationTable.from_answers(rows))
+    assert len(description) < 400 and description.count("\n") == 2
+    assert plural(n, "item") in description and plural(2 * n, "answer") in description

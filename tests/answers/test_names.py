@@ -21,10 +21,10 @@ def warnings(content: str, **options: Any) -> tuple[str, ...]:
     ("one", "other"),
     [("1", "01"), ("1", "1.0"), ("1000", "1,000"), ("Case 1", "case_01"), ("a b", "A-B"), ("Ａ1", "a1"), ("007", "7")],
 )
-def test_items_of_one_form_that_nobody_has_answered_twice(one: str, other: str) -> None:
-    rows = f'item,rater,text\n"{one}",ann,x\n"{other}",bob,x\nc,ann,x\nc,bob,y\n'
+def test_items_of_one_form_that_nobody_has_answered_twice(first_name: str, second_name: str) -> None:
+    rows = f'item,rater,text\n"{first_name}",ann,x\n"{second_name}",bob,x\nc,ann,x\nc,bob,y\n'
     (warning,) = warnings(rows)
-    names = f"{normalize(one)!r} and {normalize(other)!r}"
+    names = f"{normalize(first_name)!r} and {normalize(second_name)!r}"
     assert warning.startswith(f"Items may be counted twice, because their ids differ in form only: {names}.")
     assert "write each id one way" in warning
 
@@ -37,8 +37,8 @@ def test_items_of_one_form_that_a_rater_tells_apart_are_two() -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("CD4+", "CD4-"), ("1", "11"), ("1.1", "1.10"), ("1-1", "11"), ("-1", "1"), ("x1", "x2")]
 )
-def test_other_items_are_other_items(one: str, other: str) -> None:
-    rows = f"item,rater,text\n{one},ann,x\n{other},bob,x\nc,ann,x\nc,bob,y\n"
+def test_other_items_are_other_items(first_name: str, second_name: str) -> None:
+    rows = f"item,rater,text\n{first_name},ann,x\n{second_name},bob,x\nc,ann,x\nc,bob,y\n"
     assert warnings(rows) == ()
 
 

@@ -40,14 +40,14 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_other_form_of_a_text_is_the_same_text(name: str) -> None:
-    left, right = SAME[name]
-    assert normalize(left) == normalize(right)
+    first_text, second_text = SAME[name]
+    assert normalize(first_text) == normalize(second_text)
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_other_text_stays_another_text(name: str) -> None:
-    left, right = DIFFERENT[name]
-    assert normalize(left) != normalize(right)
+    first_text, second_text = DIFFERENT[name]
+    assert normalize(first_text) != normalize(second_text)
 
 
 def test_options_fold_case_and_vowel_signs() -> None:

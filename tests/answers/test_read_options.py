@@ -27,10 +27,10 @@ class TestEveryReader:
         )
 
     def test_options_and_keywords_read_the_same(self, function: Any) -> None:
-        one = function(io.StringIO(CSV), OPTIONS)
-        other = function(io.StringIO(CSV), item="case", raters=["ann", "bob"])
+        by_options = function(io.StringIO(CSV), OPTIONS)
+        by_keywords = function(io.StringIO(CSV), item="case", raters=["ann", "bob"])
         mixed = function(io.StringIO(CSV), softirr.ReadOptions(item="case"), raters=["ann", "bob"])
-        assert repr(one) == repr(other) == repr(mixed)
+        assert repr(by_options) == repr(by_keywords) == repr(mixed)
 
     @pytest.mark.parametrize(
         ("keywords", "words"),

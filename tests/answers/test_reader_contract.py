@@ -38,7 +38,11 @@ def expected_content(rows: Rows) -> list[set[tuple[int, tuple[str, ...]]]]:
     texts: dict[tuple[str, str], set[str]] = {}
     for item, rater, text in rows:
         texts.setdefault((item, rater), set()).add(normalize(text))
-    return content(softirr.AnnotationTable.from_answers(softirr.Answer(*key, tuple(own)) for key, own in texts.items()))
+    return content(
+        softirr.AnnotationTable.from_answers(
+            softirr.Answer(*key, tuple(texts_of_rater)) for key, texts_of_rater in texts.items()
+        )
+    )
 
 
 TABLE = softirr.AnnotationTable.from_answers(softirr.Answer(*key, (text,)) for key, text in ANSWERS.items())
@@ -125,7 +129,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_hostile_texts_are_read_as_they_are(name: str, tmp_path: Path) -> None:
+def test_hostile_texts_come_back_unchanged(name: str, tmp_path: Path) -> None:
     rows = [
         (str(item), rater, HOSTILE[(item + shift) % len(HOSTILE)])
         for item in range(1, len(HOSTILE) + 1)
@@ -141,8 +145,8 @@ def test_marks_for_a_missing_answer_are_left_out_with_the_reason(name: str, tmp_
     table = softirr.read(FORMATS[name](tmp_path, rows), **options(name))
     assert content(table) == expected_content([row for row in rows if row[2] != "N/A"])
     assert [left_out.reason for left_out in table.excluded] == ["missing, written as N/A"]
-    whole = softirr.read(FORMATS[name](tmp_path, rows), **options(name), missing="none")
-    assert content(whole) == expected_content(rows) and whole.excluded == ()
+    with_marks = softirr.read(FORMATS[name](tmp_path, rows), **options(name), missing="none")
+    assert content(with_marks) == expected_content(rows) and with_marks.excluded == ()
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -173,17 +177,17 @@ def test_second_answer_of_a_rater_is_a_part_of_a_set_or_replaces_the_first(name:
 
 
 @pytest.mark.parametrize(("name", "before", "after", "message"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
-def test_a_damaged_file_is_refused(name: str, before: str, after: str, message: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused(name: str, old_text: str, new_text: str, message: str, tmp_path: Path) -> None:
     path = FORMATS[name](tmp_path)
     text = path.read_bytes().decode()
-    assert before in text
-    path.write_bytes(text.replace(before, after).encode())
+    assert old_text in text
+    path.write_bytes(text.replace(old_text, new_text).encode())
     sentence = refusal(path, **options(name))
     assert message in sentence and (str(path) in sentence or "Row" in sentence)
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("folder",)])
-def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
+def test_cut_file_is_refused_or_loses_answers(name: str, tmp_path: Path) -> None:
     """Half of a file is refused, or has fewer answers, none of which is another one."""
     path = FORMATS[name](tmp_path)
     if path.is_dir():
@@ -225,8 +229,8 @@ def test_flat_exports_of_label_studio_say_that_copies_count(name: str, names_col
         mark = "," if name == "csv" else "\t"
         lines = [mark.join(records[0]), *(mark.join(map(str, record.values())) for record in records)]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    named = {"item": "id", "rater": "annotator"} if names_columns else {}
-    table = softirr.read(path, text="findings", **named)
+    column_options = {"item": "id", "rater": "annotator"} if names_columns else {}
+    table = softirr.read(path, text="findings", **column_options)
     assert table.reading is not None
     assert (table.reading.format == "label-studio-flat") is not names_columns
     (warning,) = table.warnings

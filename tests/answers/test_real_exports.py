@@ -57,8 +57,8 @@ def test_a_folder_for_each_rater(tmp_path: Path) -> None:
 def test_options_of_prodigy_that_were_accepted_are_a_set(tmp_path: Path) -> None:
     options = [{"id": "a", "text": "fever"}, {"id": "b", "text": "rash"}]
     records = [
-        {"_input_hash": 1, "_annotator_id": who, "answer": "accept", "options": options, "accept": given}
-        for who, given in (("ann", ["a", "b"]), ("bob", ["b"]), ("cy", []))
+        {"_input_hash": 1, "_annotator_id": who, "answer": "accept", "options": options, "accept": labels}
+        for who, labels in (("ann", ["a", "b"]), ("bob", ["b"]), ("cy", []))
     ]
     path = text_file(tmp_path / "choices.jsonl", "".join(json.dumps(record) + "\n" for record in records))
     table = softirr.read(path)

@@ -18,9 +18,11 @@ def region(value: dict[str, Any], **more: Any) -> Region:
     return found_region
 
 
-def groups(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> list[list[int]]:
+def groups(regions_of_ann: list[dict[str, Any]], regions_of_bob: list[dict[str, Any]]) -> list[list[int]]:
     """Groups of the regions of two raters; those of the second are numbered after those of the first."""
-    return match_regions([("ann", region(value)) for value in left] + [("bob", region(value)) for value in right])
+    return match_regions(
+        [("ann", region(value)) for value in regions_of_ann] + [("bob", region(value)) for value in regions_of_bob]
+    )
 
 
 def brush(pixels: list[bool]) -> dict[str, Any]:
@@ -70,18 +72,21 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], float]] = {
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_overlap_is_intersection_over_union(name: str) -> None:
-    left, right, expected = PAIRS[name]
-    shared = overlap(region(left), region(right))
+    regions_of_ann, regions_of_bob, expected = PAIRS[name]
+    shared = overlap(region(regions_of_ann), region(regions_of_bob))
     assert shared == pytest.approx(expected, abs=0.02)
-    assert shared == overlap(region(right), region(left)) and overlap(region(left), region(left)) == 1
-    assert groups([left], [right]) == [[0, 1]]
+    assert (
+        shared == overlap(region(regions_of_bob), region(regions_of_ann))
+        and overlap(region(regions_of_ann), region(regions_of_ann)) == 1
+    )
+    assert groups([regions_of_ann], [regions_of_bob]) == [[0, 1]]
 
 
 @pytest.mark.parametrize("name", [name for name in PAIRS if name != "time series with dates"])
 def test_regions_of_two_pages_or_objects_never_match(name: str) -> None:
-    left, right, _ = PAIRS[name]
-    assert overlap(region(left, item_index=0), region(right, item_index=1)) == 0
-    assert overlap(region(left), region(right, to_name="other")) == 0
+    regions_of_ann, regions_of_bob, _ = PAIRS[name]
+    assert overlap(region(regions_of_ann, item_index=0), region(regions_of_bob, item_index=1)) == 0
+    assert overlap(region(regions_of_ann), region(regions_of_bob, to_name="other")) == 0
 
 
 def test_adjacent_segments_with_jitter_match_one_to_one() -> None:
@@ -112,9 +117,9 @@ def test_several_raters_have_one_region_each_in_a_group() -> None:
 
 
 def test_damaged_masks_do_not_match() -> None:
-    whole = brush([True] * 4)
-    for damaged in ([1, 2], ["a"], [255] * 8, whole["rle"][:6]):
-        assert overlap(region(whole), region({"rle": damaged})) == 0
+    full_mask = brush([True] * 4)
+    for damaged in ([1, 2], ["a"], [255] * 8, full_mask["rle"][:6]):
+        assert overlap(region(full_mask), region({"rle": damaged})) == 0
 
 
 def test_result_about_the_whole_task_has_no_region() -> None:

@@ -89,8 +89,8 @@ from softirr.text import normalize
         ("sentences", "fever, cough; rash", ("fever, cough; rash",)),
     ],
 )
-def test_parts_of_a_text(mode: str, text: str, parts: tuple[str, ...] | None) -> None:
-    assert split_text(text, mode) == (parts if parts is not None else (" ".join(text.split()),))
+def test_parts_of_a_text(mode: str, text: str, expected_parts: tuple[str, ...] | None) -> None:
+    assert split_text(text, mode) == (expected_parts if expected_parts is not None else (" ".join(text.split()),))
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_unknown_mode_is_refused(mode: str) -> None:
 
 
 def test_text_that_is_too_long_for_a_list_stays_whole_and_is_counted() -> None:
-    many = "; ".join(f"f{k}" for k in range(1_000))
+    short_entries = "; ".join(f"f{k}" for k in range(1_000))
     long = "; ".join(f"finding {k}" for k in range(1_000))
-    table = AnnotationTable.from_answers([Answer("1", "ann", many), Answer("1", "bob", long)])
+    table = AnnotationTable.from_answers([Answer("1", "ann", short_entries), Answer("1", "bob", long)])
     split = split_table(table, "semicolons")
     assert sorted(len(split.texts_of(int(a))) for a in split.answer) == [1, 1_000]
     assert split.warnings[-1].endswith("1 answer has more than 10,000 characters in one text and stays whole.")
@@ -133,8 +133,8 @@ def test_text_that_is_too_long_for_a_list_stays_whole_and_is_counted() -> None:
 
 @pytest.mark.parametrize("mode", ["lines", "bullets", "semicolons", "commas", "|", ","])
 def test_joined_parts_are_split_into_the_same_parts(mode: str) -> None:
-    parts = ("fever", "dry cough", "rash")
-    assert split_text(Split(mode).join(parts), mode) == parts
+    expected_parts = ("fever", "dry cough", "rash")
+    assert split_text(Split(mode).join(expected_parts), mode) == expected_parts
 
 
 def test_one_box_agrees_with_three() -> None:
@@ -155,9 +155,9 @@ def test_reading_splits_as_the_policy_does() -> None:
     rows = [("1", "ann", "fever; NA"), ("1", "bob", "fever"), ("2", "ann", "N/A"), ("2", "bob", "rash;itch")]
     frame = {"item": [row[0] for row in rows], "rater": [row[1] for row in rows], "text": [row[2] for row in rows]}
     pandas = pytest.importorskip("pandas")
-    whole = softirr.read(pandas.DataFrame(frame))
+    unsplit = softirr.read(pandas.DataFrame(frame))
     at_once = softirr.read(pandas.DataFrame(frame), split="/;")
-    later = split_table(whole, "/;")
+    later = split_table(unsplit, "/;")
     assert at_once.texts == later.texts == ("fever", "itch", "rash"), "a mark for a missing answer is not split"
     assert at_once.written == later.written == (("fever; NA",), ("fever",), ("rash;itch",))
     assert sorted(map(str, at_once.excluded)) == sorted(map(str, later.excluded))
@@ -188,13 +188,13 @@ ANY_TEXT = st.text(alphabet='abAB ,;/.()[]"\n-•&12and', max_size=40)
 
 @given(ANY_TEXT, st.sampled_from([*SPLITS, "/", ";,"]))
 def test_splitting_loses_no_letter_and_keeps_their_order(text: str, mode: str) -> None:
-    parts = split_text(text, mode)
-    letters_of_parts = [letter for part in parts for letter in part if letter.isalpha()]
+    expected_parts = split_text(text, mode)
+    letters_of_parts = [letter for piece in expected_parts for letter in piece if letter.isalpha()]
     joining = sum(text.lower().count(word) for word in ("and", "plus", "as well as", "a)", "b)"))
     assert sum(map(str.isalpha, text)) - len(letters_of_parts) <= 3 * joining
     letters = iter(text)
     assert all(letter in letters for letter in letters_of_parts)
-    assert all(part.strip() for part in parts)
+    assert all(piece.strip() for piece in expected_parts)
 
 
 @given(
@@ -207,16 +207,16 @@ def test_table_is_split_row_by_row(rows: list[tuple[str, str, str]], mode: str) 
     assert split.item.tolist() == table.item.tolist() and split.rater.tolist() == table.rater.tolist()
     assert split.items == table.items and split.raters == table.raters and split.written == table.written
     for row, texts in enumerate(table.written):
-        parts = {part for text in texts for part in split_text(text, mode)}
-        assert set(split.texts_of(int(split.answer[row]))) == parts
+        expected_parts = {piece for text in texts for piece in split_text(text, mode)}
+        assert set(split.texts_of(int(split.answer[row]))) == expected_parts
 
 
 def test_part_of_a_split_table_keeps_what_was_written() -> None:
     rows = [Answer("1", "ann", "fever; cough"), Answer("2", "bob", "rash"), Answer("2", "ann", "itch")]
-    part = split_table(AnnotationTable.from_answers(rows), "semicolons").part(raters=["ann"])
-    assert part.written == (("fever; cough",), ("itch",))
-    assert part.texts_of(int(part.answer[0])) == ("cough", "fever")
-    assert part.was_split(0) and not part.was_split(1)
+    piece = split_table(AnnotationTable.from_answers(rows), "semicolons").part(raters=["ann"])
+    assert piece.written == (("fever; cough",), ("itch",))
+    assert piece.texts_of(int(piece.answer[0])) == ("cough", "fever")
+    assert piece.was_split(0) and not piece.was_split(1)
 
 
 @pytest.mark.parametrize(

@@ -64,21 +64,21 @@ class TestText:
 
     @given(st.text(st.characters(exclude_categories=()) | st.sampled_from(SHY), max_size=40), st.booleans())
     def test_normal_form_is_stable_and_survives_utf8(self, text, casefold):
-        once = normalize(text, casefold=casefold)
-        once.encode("utf-8")
-        assert normalize(once, casefold=casefold) == once
+        normal_form = normalize(text, casefold=casefold)
+        normal_form.encode("utf-8")
+        assert normalize(normal_form, casefold=casefold) == normal_form
 
 
 class TestNames:
     """Ids of items and raters in their normal form."""
 
     @pytest.mark.parametrize("other", ["e\u0301va", "\u00e9\u200bva", "\u00adéva", "éva "])
-    def test_what_looks_the_same_is_the_same(self, other):
-        long = read(io.StringIO(f"item,rater,text\néva,éva,x\n1,bob,x\n{other},bob,y\n1,{other},x\n"))
-        wide = read(io.StringIO(f"case,ann,bob\n{other},x,y\n"), item="case", raters=["ann", "bob"])
+    def test_what_looks_the_same_is_the_same(self, variant):
+        long = read(io.StringIO(f"item,rater,text\néva,éva,x\n1,bob,x\n{variant},bob,y\n1,{variant},x\n"))
+        wide = read(io.StringIO(f"case,ann,bob\n{variant},x,y\n"), item="case", raters=["ann", "bob"])
         lines = "".join(
             json.dumps({"item": item, "rater": rater, "texts": ["x"]}) + "\n"
-            for item, rater in (("éva", "éva"), (other, "bob"), ("1", other))
+            for item, rater in (("éva", "éva"), (variant, "bob"), ("1", variant))
         )
         assert (long.items, long.raters) == (("éva", "1"), ("éva", "bob"))
         assert wide.items == ("éva",)
@@ -115,9 +115,9 @@ class TestTable:
 
 class TestLabelStudio:
     def test_one_result_with_two_strings_equals_two_results(self):
-        one = annotation(1, 7, "fever", "cough")
+        single_result = annotation(1, 7, "fever", "cough")
         two = {**annotation(2, 8), "result": [region(["fever"]), region(["cough"])]}
-        answers, excluded = label_studio_answers(task(5, one, two), control="findings")
+        answers, excluded = label_studio_answers(task(5, single_result, two), control="findings")
         assert answers == [Answer("5", "7", ("fever", "cough")), Answer("5", "8", ("fever", "cough"))]
         assert excluded == []
 
@@ -167,15 +167,15 @@ class TestLabelStudio:
         )
 
     def test_controls_are_found_and_one_has_to_be_chosen(self, tmp_path):
-        both = {**annotation(1, 1), "result": [region(["x"]), region(["y"], name="plan"), {"type": "choices"}]}
-        assert text_controls([task(1, both)]) == ("findings", "plan")
-        path = json_file(tmp_path / "export.json", [task(1, both)])
+        two_controls = {**annotation(1, 1), "result": [region(["x"]), region(["y"], name="plan"), {"type": "choices"}]}
+        assert text_controls([task(1, two_controls)]) == ("findings", "plan")
+        path = json_file(tmp_path / "export.json", [task(1, two_controls)])
         assert "several TextArea controls (findings, plan): choose one with control=" in refusal(path)
         assert rows(read(path, control="plan")) == {("1", "1", ("y",))}
         assert "no TextArea named 'other'" in refusal(path, control="other")
 
     def test_per_region_texts_are_pooled(self):
-        own = {
+        with_regions = {
             **annotation(1, 1),
             "result": [
                 {"id": "r1", "from_name": "lab", "type": "labels", "value": {"start": 0, "end": 3}},
@@ -183,7 +183,7 @@ class TestLabelStudio:
                 region(["b"], id="r2"),
             ],
         }
-        assert label_studio_answers(task(1, own), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
+        assert label_studio_answers(task(1, with_regions), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
 
     @pytest.mark.slow
     def test_what_is_not_needed_of_a_large_export_is_not_kept(self, tmp_path):

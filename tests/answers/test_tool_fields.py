@@ -19,7 +19,7 @@ RATERS = ("ann", "bob", "cy")
 ITEMS = [str(number) for number in range(1, 13)]
 
 
-def place(item: str, rater: str) -> int:
+def answer_number(item: str, rater: str) -> int:
     """Which of three answers a rater gives; one rater differs now and then."""
     return (int(item) + (rater == "cy" and int(item) % 3 == 0)) % 3
 
@@ -38,7 +38,7 @@ VALUES: dict[str, tuple[str, Callable[[int], Any]]] = {
 def assert_as_csv(table: softirr.AnnotationTable, kind: str, tmp_path: Path) -> None:
     """The table of a field of a tool is that of a CSV file with the same answers."""
     name, value = VALUES[kind]
-    rows = [f"{item},{rater},{value(place(item, rater))}" for item in ITEMS for rater in RATERS]
+    rows = [f"{item},{rater},{value(answer_number(item, rater))}" for item in ITEMS for rater in RATERS]
     csv = text_file(tmp_path / "same.csv", "\n".join([f"item,rater,{name}", *rows]))
     same = softirr.read(csv, item="item", rater="rater", text=name, kind=kind)
     assert table.kind == kind and len(table.raters) == len(RATERS)
@@ -55,7 +55,7 @@ def prodigy(folder: Path, accept: Callable[[int], list[str]], *, text: bool = Fa
     entries = []
     for item in ITEMS:
         for rater in RATERS:
-            n = place(item, rater)
+            n = answer_number(item, rater)
             entry = {"text": f"Case {item}", "_input_hash": int(item), "_task_hash": -1, "_view_id": "choice"}
             entry |= {"options": [{"id": label, "text": f"Option {label}"} for label in LABELS], "accept": accept(n)}
             entry |= {"answer": "accept", "_timestamp": 1767600000, "_annotator_id": rater, **more}
@@ -97,17 +97,19 @@ def argilla(folder: Path, form: str, **questions: Callable[[int], Any]) -> Path:
     questions["spans"] = lambda n: [{"start": 0, "end": n + 1, "label": "x"}]
     entries: list[dict[str, Any]] = []
     for item in ITEMS:
-        given = {name: [of(place(item, rater)) for rater in RATERS] for name, of in questions.items()}
+        values_by_question = {
+            name: [of(answer_number(item, rater)) for rater in RATERS] for name, of in questions.items()
+        }
         if form == "json":
             responses = {
-                name: [{"value": value, "user_id": rater} for value, rater in zip(own, RATERS, strict=True)]
-                for name, own in given.items()
+                name: [{"value": value, "user_id": rater} for value, rater in zip(responses, RATERS, strict=True)]
+                for name, responses in values_by_question.items()
             }
             entries.append({"id": item, "fields": {"text": "x"}, "responses": responses})
             continue
         entry: dict[str, Any] = {"id": item, "text": "x"}
-        for name, own in given.items():
-            entry |= {f"{name}.responses": own, f"{name}.responses.users": list(RATERS)}
+        for name, responses in values_by_question.items():
+            entry |= {f"{name}.responses": responses, f"{name}.responses.users": list(RATERS)}
             entry |= {f"{name}.responses.status": ["submitted"] * len(RATERS)}
         entries.append(entry)
     return json_lines(entries, folder / "argilla.jsonl")
@@ -120,8 +122,13 @@ def ranked(n: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("form", ["flat", "json"])
 @pytest.mark.parametrize("order", [lambda n: ORDERS[n], ranked], ids=["values", "ranks"])
 def test_questions_of_argilla(tmp_path: Path, form: str, order: Callable[[int], Any]) -> None:
-    given = {"stars": lambda n: 2 * n + 1, "topics": lambda n: SETS[n], "order": order, "reason": lambda n: TEXTS[n]}
-    tables = softirr.read_texts(argilla(tmp_path, form, **given), kind="auto")
+    values_by_question = {
+        "stars": lambda n: 2 * n + 1,
+        "topics": lambda n: SETS[n],
+        "order": order,
+        "reason": lambda n: TEXTS[n],
+    }
+    tables = softirr.read_texts(argilla(tmp_path, form, **values_by_question), kind="auto")
     assert {name: table.kind for name, table in tables.items()} == {
         "reason": "text",
         "stars": "ordinal",
@@ -143,9 +150,9 @@ def test_a_question_of_one_label_in_argilla_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["value", "status"])
-def test_responses_of_argilla_that_differ_in_number_are_refused(part: str, tmp_path: Path) -> None:
+def test_responses_of_argilla_that_differ_in_number_are_refused(key: str, tmp_path: Path) -> None:
     column = {"user_id": ["a", "b"], "value": ["fever", "rash"], "status": ["submitted"] * 2}
-    export = json_lines([{"id": 1, "finding": column | {part: column[part][:1]}}], tmp_path / "hub.jsonl")
+    export = json_lines([{"id": 1, "finding": column | {key: column[key][:1]}}], tmp_path / "hub.jsonl")
     assert "the responses to finding differ in number from their users" in refusal(export)
 
 
@@ -158,7 +165,7 @@ def doccano(folder: Path, labels: Callable[[int], list[int]]) -> Path:
             "annotations": [
                 {"label": label, "user": RATERS.index(rater) + 1}
                 for rater in RATERS
-                for label in labels(place(item, rater))
+                for label in labels(answer_number(item, rater))
             ],
             "meta": {},
         }
@@ -170,15 +177,17 @@ def doccano(folder: Path, labels: Callable[[int], list[int]]) -> Path:
 def test_categories_of_doccano(tmp_path: Path) -> None:
     table = softirr.read_texts(doccano(tmp_path, lambda n: [n + 1]), kind="auto")["label"]
     assert_as_csv(table, "nominal", tmp_path)
-    several = doccano(tmp_path, lambda n: [LABELS.index(one) + 1 for one in SETS[n]])
-    assert_as_csv(softirr.read_texts(several, kind="auto")["label"], "set", tmp_path)
+    export = doccano(tmp_path, lambda n: [LABELS.index(label) + 1 for label in SETS[n]])
+    assert_as_csv(softirr.read_texts(export, kind="auto")["label"], "set", tmp_path)
 
 
 def test_categories_in_files_of_annotators_are_named(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "doccano.zip", "w") as archive:
         for rater in RATERS:
-            own = [{"id": int(i), "text": "x", "label": [LABELS[place(i, rater)]], "Comments": []} for i in ITEMS]
-            archive.writestr(f"{rater}.jsonl", "".join(json.dumps(one) + "\n" for one in own))
+            responses = [
+                {"id": int(i), "text": "x", "label": [LABELS[answer_number(i, rater)]], "Comments": []} for i in ITEMS
+            ]
+            archive.writestr(f"{rater}.jsonl", "".join(json.dumps(entry) + "\n" for entry in responses))
     table = softirr.read_texts(tmp_path / "doccano.zip", text=("label",), kind={"label": "nominal"})["label"]
     assert_as_csv(table, "nominal", tmp_path)
 

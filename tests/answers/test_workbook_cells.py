@@ -29,8 +29,8 @@ def saved(path: Path, rows: list[list[Any]], **far: Any) -> Path:
     assert sheet is not None
     for row in rows:
         sheet.append(row)
-    for place, value in far.items():
-        sheet[place] = value
+    for coordinate, value in far.items():
+        sheet[coordinate] = value
     book.save(path)
     return path
 
@@ -40,7 +40,7 @@ def saved(path: Path, rows: list[list[Any]], **far: Any) -> Path:
 def test_cells_without_a_value_are_never_answers(tmp_path: Path, cells: list[tuple[str | None, str | None]]) -> None:
     rows: list[list[Any]] = [["item", "rater", "text"], ["0", "ann", "fever"], ["0", "bob", "fever"]]
     rows += [
-        [str(n), rater, one] for n, row in enumerate(cells, 1) for rater, one in zip(("ann", "bob"), row, strict=True)
+        [str(n), rater, cell] for n, row in enumerate(cells, 1) for rater, cell in zip(("ann", "bob"), row, strict=True)
     ]
     table = softirr.read(saved(tmp_path / "a.xlsx", rows))
     expected = {
@@ -49,7 +49,9 @@ def test_cells_without_a_value_are_never_answers(tmp_path: Path, cells: list[tup
         if text not in ERRORS and text != "=A1"
     }
     assert answers(table) == expected  # an empty cell of item,rater,text is an empty answer
-    assert {(entry.item, entry.rater) for entry in table.excluded} == {(i, r) for i, r, _ in rows[1:]} - set(expected)
+    assert {(left_out.item, left_out.rater) for left_out in table.excluded} == {(i, r) for i, r, _ in rows[1:]} - set(
+        expected
+    )
 
 
 class TestExamples:
@@ -78,17 +80,17 @@ class TestExamples:
 
         path = saved(tmp_path / "a.xlsx", list(self.ROWS))
         with zipfile.ZipFile(path) as archive:
-            parts = {name: archive.read(name) for name in archive.namelist()}
+            files = {name: archive.read(name) for name in archive.namelist()}
         name = "xl/worksheets/sheet1.xml"
         stored = (
-            parts[name]
+            files[name]
             .replace(b"<f>B2</f><v />", b"<f>B2</f><v>7</v>")
             .replace(b"<f>B2</f><v></v>", b"<f>B2</f><v>7</v>")
         )
-        assert stored != parts[name]
+        assert stored != files[name]
         with zipfile.ZipFile(path, "w") as archive:
-            for part, content in (parts | {name: stored}).items():
-                archive.writestr(part, content)
+            for file_name, content in (files | {name: stored}).items():
+                archive.writestr(file_name, content)
         table = softirr.read(path, item="case", raters=["ann", "bob"])
         assert answers(table)["2", "ann"] == ("7",)
         assert Excluded("2", "bob", workbook.NO_RESULT) in table.excluded

@@ -9,7 +9,27 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["USERS", "chat", "csv_file", "export", "flat_rows", "json_file", "result", "task", "textarea"]
+import softirr
+from softirr.answers.table import AnnotationTable, Answer
+
+__all__ = [
+    "EXACT",
+    "USERS",
+    "alpha",
+    "chat",
+    "csv_file",
+    "expected_alpha",
+    "export",
+    "flat_rows",
+    "json_file",
+    "observed",
+    "result",
+    "task",
+    "textarea",
+]
+
+EXACT = ("--measure", "exact", "--json")
+"""Options of `softirr score` for literally equal answers."""
 
 USERS = {"kim": 7, "lou": 9}
 """Raters and the ids of their accounts; the email address is NAME@lab.test."""
@@ -81,3 +101,16 @@ def csv_file(path: Path, rows: list[dict[str, Any]]) -> Path:
         writer.writerow({key: value if isinstance(value, str) else json.dumps(value) for key, value in row.items()})
     path.write_text(out.getvalue(), encoding="utf-8")
     return path
+
+
+def alpha(report: Any) -> float:
+    return float(report["coefficients"]["krippendorff_alpha"]["value"])
+
+
+def observed(report: Any) -> float:
+    return float(report["coefficients"]["observed_agreement"]["value"])
+
+
+def expected_alpha(rows: list[tuple[str, str, Any]]) -> float:
+    table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+    return float(softirr.agreement(table, "exact").coefficients["krippendorff_alpha"].value)

@@ -8,12 +8,25 @@ from typing import Any, ClassVar
 import pytest
 
 import softirr
-from softirr.answers.table import OLDER_DUPLICATE, AnnotationTable, Answer
+from softirr.answers.table import OLDER_DUPLICATE
 from tests import Cli
 from tests.answers.plain_rows import answers, refusal
-from tests.cases.builders import USERS, chat, csv_file, export, flat_rows, json_file, result, task, textarea
+from tests.cases.builders import (
+    EXACT,
+    USERS,
+    alpha,
+    chat,
+    csv_file,
+    expected_alpha,
+    export,
+    flat_rows,
+    json_file,
+    observed,
+    result,
+    task,
+    textarea,
+)
 
-EXACT = ("--measure", "exact", "--json")
 TEXTS = {
     1: {"kim": "[4]", "lou": "[4]"},
     2: {"kim": "[unclear]", "lou": "[unclear]"},
@@ -22,19 +35,6 @@ TEXTS = {
     5: {"kim": "page 3", "lou": "[3]"},
 }
 """Answers that look like JSON: three of five tasks agree."""
-
-
-def alpha(report: Any) -> float:
-    return float(report["coefficients"]["krippendorff_alpha"]["value"])
-
-
-def observed(report: Any) -> float:
-    return float(report["coefficients"]["observed_agreement"]["value"])
-
-
-def expected_alpha(rows: list[tuple[str, str, Any]]) -> float:
-    table = AnnotationTable.from_answers(Answer(*row) for row in rows)
-    return float(softirr.agreement(table, "exact").coefficients["krippendorff_alpha"].value)
 
 
 class TestRepeater:
@@ -116,18 +116,20 @@ class TestShortExports:
         }[format]()
         report = cli("score", path, *EXACT)
         assert observed(report) == pytest.approx(3 / 5)
-        wanted = expected_alpha([(str(n), rater, text) for n, own in TEXTS.items() for rater, text in own.items()])
-        assert alpha(report) == pytest.approx(wanted, abs=1e-12)
+        expected = expected_alpha(
+            [(str(n), rater, text) for n, texts in TEXTS.items() for rater, text in texts.items()]
+        )
+        assert alpha(report) == pytest.approx(expected, abs=1e-12)
 
     @pytest.mark.parametrize("format", ["min", "csv"])
     def test_region_without_text_is_not_a_text(self, format: str, tmp_path: Path, cli: Cli) -> None:
         box = {"x": 4, "y": 8, "width": 20, "height": 5, "rotation": 0}
-        given = {
+        answers_by_task = {
             1: {"kim": ["12.10 CHF", box], "lou": ["12.10 CHF", "3 May"]},
             2: {"kim": "9 EUR", "lou": "9 EUR"},
             3: {"kim": "one", "lou": "two"},
         }
-        rows = flat_rows("words", given)
+        rows = flat_rows("words", answers_by_task)
         path = json_file(tmp_path / "a.json", rows) if format == "min" else csv_file(tmp_path / "a.csv", rows)
         report = cli("score", path, "--text", "words", *EXACT)
         assert observed(report) == pytest.approx((2 / 3 + 1 + 0) / 3)
@@ -144,11 +146,11 @@ class TestShortExports:
         assert f"{name} has 4 spans or boxes with labels" in refusal(json_file(tmp_path / "min.json", rows))
 
     def test_categories_are_named_as_such(self, tmp_path: Path, cli: Cli) -> None:
-        given = {
+        answers_by_task = {
             n: {"kim": a, "lou": b}
             for n, (a, b) in enumerate([("Low", "Low"), ("High", "Low"), ("High", "High"), ("Low", "Mid")], 1)
         }
-        path = json_file(tmp_path / "min.json", flat_rows("grade", given))
+        path = json_file(tmp_path / "min.json", flat_rows("grade", answers_by_task))
         report = cli("score", path, *EXACT)
         assert any("--field grade=nominal compares them as categories" in warning for warning in report["warnings"])
         nominal = cli("score", path, "--field", "grade=nominal", "--json")
@@ -159,14 +161,14 @@ class TestShortExports:
 def test_prefilled_answer_is_named_and_a_cleared_one_is_empty(tmp_path: Path, cli: Cli) -> None:
     """label-studio-sdk TRIAG-2415: the TextArea has the name of the field that fills it."""
     drafts = {1: "a dog berks", 2: "rain today", 3: "good night"}
-    given = {1: ("a dog barks", "a dog barks"), 2: ("rain today", None), 3: ("good night", "good day")}
+    answers_by_task = {1: ("a dog barks", "a dog barks"), 2: ("rain today", None), 3: ("good night", "good day")}
     tasks = [
         task(
             number,
             {"kim": [textarea("words", kim)], "lou": [textarea("words", lou)] if lou else []},
             words=drafts[number],
         )
-        for number, (kim, lou) in given.items()
+        for number, (kim, lou) in answers_by_task.items()
     ]
     report = cli("score", json_file(tmp_path / "export.json", tasks), *EXACT)
     assert observed(report) == pytest.approx(1 / 3)
@@ -174,7 +176,7 @@ def test_prefilled_answer_is_named_and_a_cleared_one_is_empty(tmp_path: Path, cl
     rows = [
         {"_data_words": drafts[number], "id": number, "words": text or "", "annotator": rater, "annotation_id": number}
         | {"updated_at": "2026-04-02", "lead_time": 1}
-        for number, texts in given.items()
+        for number, texts in answers_by_task.items()
         for rater, text in zip(USERS, texts, strict=True)
     ]
     assert observed(cli("score", csv_file(tmp_path / "export.csv", rows), *EXACT)) == pytest.approx(1 / 3)
@@ -272,9 +274,11 @@ class TestSeveralExports:
 
     def test_field_of_the_data_is_the_item_and_the_file_the_rater(self, tmp_path: Path, cli: Cli) -> None:
         report = cli("score", self.projects(tmp_path), "--item", "case", *EXACT)
-        assert [one["id"] for one in report["items"]] == list("abcd")
-        assert [one["id"] for one in report["raters"]] == ["kim", "lou"]
-        rows = [(case, rater, text) for case, own in self.GIVEN.items() for rater, text in zip(USERS, own, strict=True)]
+        assert [entry["id"] for entry in report["items"]] == list("abcd")
+        assert [entry["id"] for entry in report["raters"]] == ["kim", "lou"]
+        rows = [
+            (case, rater, text) for case, texts in self.GIVEN.items() for rater, text in zip(USERS, texts, strict=True)
+        ]
         assert alpha(report) == pytest.approx(expected_alpha(rows), abs=1e-12)
 
     def test_item_has_to_be_named(self, tmp_path: Path) -> None:
@@ -300,7 +304,7 @@ class TestSeveralExports:
         edited["annotations"][0]["updated_at"] = "2026-05-01T08:00:00Z"
         table = softirr.read(json_file(tmp_path / "a.json", [*tasks, tasks[0], edited]))
         assert answers(table)["1", "kim@lab.test"] == ("new",) and len(table.item) == 3
-        assert [one.reason for one in table.excluded] == [OLDER_DUPLICATE]
+        assert [entry.reason for entry in table.excluded] == [OLDER_DUPLICATE]
         assert any("1 task is in the input more than once" in warning for warning in table.warnings)
 
 
@@ -341,140 +345,3 @@ class TestOtherFiles:
             ("c1", "kim"): ("b",),
             ("c1", "lou"): ("c",),
         }
-
-
-class TestRegions:
-    """Label Studio 6835, 5511, 7787, 8947, 9744: texts on regions of audio, video and pages."""
-
-    def tasks(self) -> list[dict[str, Any]]:
-        def segments(shift: float, words: list[str]) -> list[dict[str, Any]]:
-            return [
-                textarea("words", text, id=f"s{k}", where={"start": 4 * k + shift, "end": 4 * k + 4 + shift})
-                for k, text in enumerate(words)
-            ]
-
-        return [task(1, {"kim": segments(0, ["one", "two", "three"]), "lou": segments(0.2, ["one", "two", "tree"])})]
-
-    def test_segments_are_compared_one_by_one(self, tmp_path: Path, cli: Cli) -> None:
-        path = json_file(tmp_path / "audio.json", self.tasks())
-        report = cli("score", path, "--regions", "matched", *EXACT)
-        assert [item["id"] for item in report["items"]] == ["1#0", "1#1", "1#2"]
-        assert observed(report) == pytest.approx(2 / 3)
-        pooled = cli("score", path, *EXACT)
-        assert observed(pooled) == pytest.approx(2 / 3) and pooled["n_items"] == 1
-        assert any("--regions matched compares region by region" in warning for warning in pooled["warnings"])
-
-    def test_region_of_one_rater_only_is_a_disagreement(self, tmp_path: Path) -> None:
-        tasks = self.tasks()
-        tasks[0]["annotations"][1]["result"].pop()
-        table = softirr.read(json_file(tmp_path / "audio.json", tasks), regions="matched")
-        assert answers(table)["1#2", "lou@lab.test"] == () and answers(table)["1#2", "kim@lab.test"] == ("three",)
-
-
-class TestCategories:
-    def test_labels_of_spans_are_the_set_of_a_document(self, tmp_path: Path, cli: Cli) -> None:
-        """chart-review: which labels occur in a note, wherever they are."""
-        given = {1: (["Fever", "Rash"], ["Rash", "Fever"]), 2: (["Cough"], ["Cough", "Fever"]), 3: ([], ["Rash"])}
-        tasks = [
-            task(
-                number,
-                {
-                    rater: [
-                        result(
-                            "sign", "labels", {"start": 5 * k + n, "end": 5 * k + 4, "labels": [label]}, id=f"{n}{k}"
-                        )
-                        for n, label in enumerate(labels)
-                    ]
-                    for k, (rater, labels) in enumerate(zip(USERS, pair, strict=True))
-                },
-            )
-            for number, pair in given.items()
-        ]
-        report = cli("score", json_file(tmp_path / "notes.json", tasks), "--json")
-        assert observed(report) == pytest.approx((1 + 1 / 2 + 0) / 3)
-        assert report["provenance"]["kind"] == "set:jaccard"
-
-    def test_labels_beside_a_text_are_counted(self, tmp_path: Path) -> None:
-        label = result("sign", "rectanglelabels", {"x": 1, "y": 1, "width": 2, "height": 2, "rectanglelabels": ["A"]})
-        arrow = {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"}
-        tasks = [task(1, {rater: [textarea("finding", "fever"), label, arrow] for rater in USERS})]
-        (warning,) = softirr.read(json_file(tmp_path / "a.json", tasks)).warnings
-        assert warning.on_command_line == (
-            "Results that are not compared: 2 of type relation, 2 of type rectanglelabels. --control sign compares "
-            "the results of this control."
-        )
-
-    def test_controls_that_are_not_read_are_named_and_counted(self, tmp_path: Path) -> None:
-        results = [
-            textarea("signs", "fever"),
-            result("side", "choices", {"choices": ["left"]}),
-            result("box", "rectangle", {"x": 1, "y": 1, "width": 2, "height": 2}),
-        ]
-        path = json_file(tmp_path / "export.json", [task(1, {"kim": results, "lou": results})])
-        (note,) = softirr.read(path).warnings
-        assert note.on_command_line == (
-            "Results that are not compared: 2 of type rectangle, 2 of type choices. --field side compares the "
-            "results of this control."
-        )
-        assert not any("type choices" in note for note in softirr.read_texts(path, kind="auto")["signs"].warnings)
-
-    def test_text_under_an_unknown_type_is_refused(self, tmp_path: Path) -> None:
-        strange = result("signs", "textara", {"text": ["rash"]})
-        path = json_file(tmp_path / "export.json", [task(1, {"kim": [textarea("signs", "fever")], "lou": [strange]})])
-        assert "results of signs have the types textarea and textara" in refusal(path)
-
-    def test_result_types_are_named_if_nothing_is_read(self, tmp_path: Path) -> None:
-        box = result("box", "rectangle", {"x": 1, "y": 1, "width": 2, "height": 2})
-        path = json_file(tmp_path / "a.json", [task(1, {rater: [box] for rater in USERS})])
-        assert "its results are 2 of type rectangle, which softirr does not compare" in refusal(path)
-
-    def test_cell_with_a_line_break_is_one_label(self, tmp_path: Path, cli: Cli) -> None:
-        """20Y-CHEC: a label may contain a line break, and only semicolons separate labels."""
-        path = tmp_path / "labels.csv"
-        path.write_text(
-            'paper,who,tongue\n1,kim,"French\nGerman"\n1,lou,"French\nGerman"\n2,kim,Thai;Lao\n2,lou,Thai\n'
-        )
-        report = cli("score", path, "--item", "paper", "--rater", "who", "--field", "tongue=set:jaccard", "--json")
-        assert observed(report) == pytest.approx((1 + 1 / 2) / 2)
-
-    def test_project_of_categories_is_inspected(self, tmp_path: Path, cli: Cli) -> None:
-        nested = [result("part", "choices", {"choices": [["Heart", "Valve"]]})]
-        path = json_file(tmp_path / "a.json", [task(1, dict.fromkeys(USERS, nested))])
-        assert "text = part" in cli("inspect", path)
-        assert observed(cli("score", path, "--field", "part=path", "--json")) == 1
-
-
-def test_same_rows_on_every_item_are_named(tmp_path: Path) -> None:
-    """A join gone wrong gives every item the same answers."""
-    rows = [f"{item},{rater},{text}" for item in range(6) for rater, text in (("kim", "fever"), ("lou", "rash"))]
-    path = tmp_path / "joined.csv"
-    path.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
-    warnings = softirr.read(path).warnings
-    assert any(warning.startswith("All 6 items have the same answers by the same raters") for warning in warnings)
-    path.write_text(path.read_text() + "9,kim,cough\n")
-    assert not any("the same answers by the same raters" in warning for warning in softirr.read(path).warnings)
-
-
-def test_texts_in_other_forms_agree(tmp_path: Path, cli: Cli) -> None:
-    """openmed 1468; Label Studio 9703, 7168: width forms, native digits, tatweel and ligatures."""
-    pairs = {
-        "width": ("３９℃", "39 °C"),
-        "digits": ("٥ مرات", "5 مرات"),
-        "tatweel": ("حــمى", "حمى"),
-        "ligature": ("reﬂux", "reflux"),
-    }
-    vowels = {"harakat": ("حُمَّى", "حمى")}
-    case = {"Turkish": ("İLTİHAP", "iltihap")}
-    path = tmp_path / "scripts.csv"
-    every = pairs | vowels | case
-    lines = [
-        f"{name},{rater},{text}" for name, texts in every.items() for rater, text in zip(USERS, texts, strict=True)
-    ]
-    path.write_text("item,rater,text\n" + "\n".join(lines) + "\n", encoding="utf-8")
-
-    def agreeing(*options: str) -> set[str]:
-        return {item["id"] for item in cli("score", path, *options, *EXACT)["items"] if item["agreement"] == 1}
-
-    assert agreeing() == set(pairs)
-    assert agreeing("--ignore-harakat") == set(pairs | vowels)
-    assert agreeing("--casefold") == set(pairs | case)

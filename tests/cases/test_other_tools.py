@@ -12,7 +12,7 @@ import softirr
 from softirr.answers.table import OLDER_DUPLICATE
 from tests import Cli
 from tests.answers.plain_rows import answers, refusal
-from tests.cases.builders import USERS, flat_rows, json_file, result, task
+from tests.cases.builders import USERS, flat_rows, json_file, observed, result, task
 
 
 def lines(path: Path, records: list[dict[str, Any]]) -> Path:
@@ -21,17 +21,13 @@ def lines(path: Path, records: list[dict[str, Any]]) -> Path:
     return path
 
 
-def prodigy(input: int, question: int, who: str, text: str, at: int) -> dict[str, Any]:
+def prodigy(input: int, question: int, who: str, text: str, time: int) -> dict[str, Any]:
     return {"text": f"narrative {input}", "_input_hash": input, "_task_hash": question, "user_input": text} | {
         "_annotator_id": f"set-{who}",
         "_session_id": f"set-{who}",
-        "_timestamp": at,
+        "_timestamp": time,
         "answer": "accept",
     }
-
-
-def observed(report: Any) -> float:
-    return float(report["coefficients"]["observed_agreement"]["value"])
 
 
 class TestProdigy:
@@ -56,15 +52,15 @@ class TestProdigy:
         records = [prodigy(5, 50, "kim", "new", 9), prodigy(5, 50, "kim", "old", 2), prodigy(5, 50, "lou", "new", 3)]
         table = softirr.read(lines(tmp_path / "p.jsonl", records))
         assert answers(table) == {("5", "set-kim"): ("new",), ("5", "set-lou"): ("new",)}
-        assert [entry.reason for entry in table.excluded] == [OLDER_DUPLICATE]
+        assert [left_out.reason for left_out in table.excluded] == [OLDER_DUPLICATE]
 
 
 class TestArgilla:
     def test_labels_of_five_users_are_sets(self, tmp_path: Path, cli: Cli) -> None:
-        given = [["calm"], ["fear", "anger"], ["calm"], ["calm"], ["anger"]]
+        labels_by_user = [["calm"], ["fear", "anger"], ["calm"], ["calm"], ["anger"]]
         responses = [
             {"user_id": f"user-{n}", "values": {"mood": {"value": value}}, "status": "submitted"}
-            for n, value in enumerate(given)
+            for n, value in enumerate(labels_by_user)
         ]
         path = lines(tmp_path / "a.jsonl", [{"id": "r1", "fields": {"text": "x"}, "responses": responses}])
         report = cli("score", path, "--field", "mood=set:jaccard", "--json")
@@ -78,7 +74,7 @@ class TestArgilla:
         path = lines(tmp_path / "a.jsonl", [{"id": "r1", "fields": {"text": "x"}, "responses": responses}])
         table = softirr.read(path)
         assert answers(table) == {("r1", "kim"): ("fever",)}
-        assert sorted((entry.rater, entry.reason) for entry in table.excluded) == [
+        assert sorted((left_out.rater, left_out.reason) for left_out in table.excluded) == [
             ("lou", "discarded"),
             ("max", "draft, not submitted"),
         ]
@@ -120,10 +116,10 @@ class TestLabelStudio:
                 number,
                 {
                     rater: [
-                        result("part", "taxonomy", {"taxonomy": [["Heart", part]]}),
+                        result("part", "taxonomy", {"taxonomy": [["Heart", heart_part]]}),
                         result("tone", "choices", {"choices": ["good" if number == 1 else rater]}),
                     ]
-                    for rater, part in zip(USERS, pair, strict=True)
+                    for rater, heart_part in zip(USERS, pair, strict=True)
                 },
             )
             for number, pair in paths.items()
@@ -139,8 +135,12 @@ class TestLabelStudio:
         assert "has no TextArea answers: no annotation has a result" in refusal(path)
 
     def test_single_text_is_a_string_and_several_are_a_list(self, tmp_path: Path, cli: Cli) -> None:
-        given = {1: {"kim": "fever", "lou": ["fever", "rash"]}, 2: {"kim": "cough", "lou": "cough"}}
+        labels_by_user = {1: {"kim": "fever", "lou": ["fever", "rash"]}, 2: {"kim": "cough", "lou": "cough"}}
         report = cli(
-            "score", json_file(tmp_path / "min.json", flat_rows("signs", given)), "--measure", "exact", "--json"
+            "score",
+            json_file(tmp_path / "min.json", flat_rows("signs", labels_by_user)),
+            "--measure",
+            "exact",
+            "--json",
         )
         assert observed(report) == pytest.approx((2 / 3 + 1) / 2)

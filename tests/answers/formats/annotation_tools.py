@@ -20,11 +20,11 @@ AT = "2026-01-05T10:00:00Z"
 def label_studio(folder: Path, answers: Rows = ROWS) -> Path:
     """Label Studio 1.23, JSON."""
     tasks = []
-    for item, given in by_item(answers):
+    for item, answers_of_item in by_item(answers):
         annotations = [
             annotation(100 * int(item) + number, RATERS.index(rater) + 1, was_cancelled=False)
             | {"result": [region([text], name="finding", id="r", origin="manual")]}
-            for number, (rater, text) in enumerate(given)
+            for number, (rater, text) in enumerate(answers_of_item)
         ]
         tasks.append(task(int(item), *annotations, data={"text": f"Case {item}"}))
     return json_file(folder / "export.json", tasks)
@@ -79,11 +79,11 @@ def argilla_flat(folder: Path, answers: Rows = ROWS) -> Path:
             "id": item,
             "_server_id": "3f1c",
             "text": f"Case {item}",
-            "finding.responses": [text for _, text in given],
-            "finding.responses.users": [f"uuid-{rater}" for rater, _ in given],
-            "finding.responses.status": ["submitted"] * len(given),
+            "finding.responses": [text for _, text in answers_of_item],
+            "finding.responses.users": [f"uuid-{rater}" for rater, _ in answers_of_item],
+            "finding.responses.status": ["submitted"] * len(answers_of_item),
         }
-        for item, given in by_item(answers)
+        for item, answers_of_item in by_item(answers)
     ]
     return json_lines(entries, folder / "argilla.jsonl")
 
@@ -96,11 +96,11 @@ def argilla_json(folder: Path, answers: Rows = ROWS) -> Path:
             "fields": {"text": f"Case {item}"},
             "metadata": {},
             "suggestions": {},
-            "responses": {"finding": [{"value": text, "user_id": f"uuid-{rater}"} for rater, text in given]},
+            "responses": {"finding": [{"value": text, "user_id": f"uuid-{rater}"} for rater, text in answers_of_item]},
             "vectors": {},
             "_server_id": "3f1c",
         }
-        for item, given in by_item(answers)
+        for item, answers_of_item in by_item(answers)
     ]
     (folder / "argilla.json").write_text(json.dumps(entries), encoding="utf-8")
     return folder / "argilla.json"
@@ -109,12 +109,12 @@ def argilla_json(folder: Path, answers: Rows = ROWS) -> Path:
 def hugging_face(folder: Path, answers: Rows = ROWS) -> Path:
     """Argilla 1 on the Hugging Face hub: a column for each question, of user_id, value and status; Parquet."""
     items = [item for item, _ in by_item(answers)]
-    given = [
+    answers_of_item = [
         [{"user_id": f"uuid-{rater}", "value": text, "status": "submitted"} for rater, text in of_item]
         for _, of_item in by_item(answers)
     ]
     pq.write_table(
-        pa.table({"text": [f"Case {item}" for item in items], "finding": given, "external_id": items}),
+        pa.table({"text": [f"Case {item}" for item in items], "finding": answers_of_item, "external_id": items}),
         folder / "hub.parquet",
     )
     return folder / "hub.parquet"
@@ -140,9 +140,9 @@ def doccano_users(folder: Path, answers: Rows = ROWS) -> Path:
         {
             "id": int(item),
             "text": f"Case {item}",
-            "annotations": [{"text": text, "user": RATERS.index(rater) + 1} for rater, text in given],
+            "annotations": [{"text": text, "user": RATERS.index(rater) + 1} for rater, text in answers_of_item],
             "meta": {},
         }
-        for item, given in by_item(answers)
+        for item, answers_of_item in by_item(answers)
     ]
     return json_lines(entries, folder / "doccano.jsonl")

@@ -57,8 +57,8 @@ def folder_of_raters(folder: Path, answers: Rows = ROWS) -> Path:
     """A table for each rater, named after the rater; of several kinds."""
     root = folder / "raters"
     root.mkdir(exist_ok=True)
-    own = {rater: [[item, text] for item, who, text in answers if who == rater] for rater in RATERS}
-    text_table([["case", "finding"], *own["ann"]], root / "ann.csv", ";")
-    workbook([["case", "finding"], *own["bob"]], root / "bob.xlsx")
-    json_lines([{"case": item, "finding": text} for item, text in own["cy"]], root / "cy.jsonl")
+    rows_of_rater = {rater: [[item, text] for item, who, text in answers if who == rater] for rater in RATERS}
+    text_table([["case", "finding"], *rows_of_rater["ann"]], root / "ann.csv", ";")
+    workbook([["case", "finding"], *rows_of_rater["bob"]], root / "bob.xlsx")
+    json_lines([{"case": item, "finding": text} for item, text in rows_of_rater["cy"]], root / "cy.jsonl")
     return root
