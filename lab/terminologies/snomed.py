@@ -94,15 +94,15 @@ def read(path: Path, builder: Builder) -> None:
                 builder.parent(child, parent)
 
 
-def _active(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _active(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The wanted columns of the active rows of a release file."""
     source = lines(path)
     _, header = next(source, (1, ""))
     columns = header.split("\t")
-    missing = [name for name in ("active", *columns) if name not in columns]
+    missing = [name for name in ("active", *names) if name not in columns]
     if missing:
         raise InputError(f"{path}, line 1: no file of format RF2, its header has no column {missing[0]}.")
-    active, indices = columns.index("active"), [columns.index(name) for name in columns]
+    active, indices = columns.index("active"), [columns.index(name) for name in names]
     for number, line in source:
         if not line:
             continue

@@ -210,9 +210,9 @@ def read_recipe(path: Path) -> Recipe:
     unknown = content.keys() - {*tables, "training"}
     if unknown:
         raise InputError(f"{path}: a recipe has no table {min(unknown)}.")
-    tables_by_name = {name: _read(kind, content.get(name, {}), path, name) for name, kind in tables.items()}
+    parsed: dict[str, Any] = {name: _read(kind, content.get(name, {}), path, name) for name, kind in tables.items()}
     trainings = tuple(_read(Training, table, path, "training") for table in content.get("training", ()))
-    recipe = Recipe(trainings=trainings, **tables_by_name)
+    recipe = Recipe(trainings=trainings, **parsed)
     _check_names(recipe, path)
     return recipe
 
