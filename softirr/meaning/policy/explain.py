@@ -227,7 +227,7 @@ def _by_direction(cases: Sequence[_Case], score: _Score) -> None:
         kinds = tuple(kind for kind in case.differ if all(kind in text_parts.wordings for text_parts in case.parts))
         if case.reason is None and kinds:
             shared.append((case, kinds, case.without(kinds)))
-    directions = score([heads for *_, heads in shared]) if shared else ()
+    directions = score([heads for *_, heads in shared]) if shared else np.zeros((0, 2))
     for (case, kinds, heads), both in zip(shared, directions, strict=True):
         reason = _more_general(both, *heads)
         if reason is not None:
