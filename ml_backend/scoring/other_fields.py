@@ -128,7 +128,13 @@ class FieldAnswers:
                     intern(rater): interned.setdefault(texts := tuple(values), texts)
                     for rater, values in entry["answers"].items()
                 }
-                field = {"answers": answers, "excluded": entry["excluded"] or (), "kind": intern(entry["kind"])}
+                field: dict[str, Any] = {
+                    "answers": answers,
+                    "excluded": entry["excluded"] or (),
+                    "kind": intern(entry["kind"]),
+                }
+                if entry.get("groups"):
+                    field["groups"] = entry["groups"]
                 self._fields.setdefault(name, []).append((number, field))
 
     def take(self, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
