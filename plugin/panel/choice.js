@@ -35,8 +35,8 @@ export function makeChoice(changed) {
   return {
     /** @param {PanelPayload} next */
     follow(next) {
-      const place = `${next.project?.id}/${next.task?.id}`;
-      if (place !== task) [chosen, task] = [{}, place];
+      const nextTask = `${next.project?.id}/${next.task?.id}`;
+      if (nextTask !== task) [chosen, task] = [{}, nextTask];
       payload = next;
     },
     forget: () => {

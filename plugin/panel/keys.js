@@ -32,7 +32,7 @@ export function listen(node, where) {
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
     const key = event.key.toLowerCase();
-    // Enter on a button or a fold presses that one
+    // Enter presses the button, link or fold that has the focus
     if (key === "enter" && event.target.closest?.("button, summary, a")) return;
     const result = press(node, key);
     if (result === null) return;

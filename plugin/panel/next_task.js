@@ -42,3 +42,12 @@ export async function openNext(node, { task, link, isInTab }, openTask) {
     throw new Error(`Open the next task yourself: ${link}`);
   }
 }
+
+/**
+ * Sentence for the end of the list.
+ *
+ * @param {NextTask} queue
+ */
+export function endOfList({ left }) {
+  return left ? `This is the end of the list; ${left} tasks before it are open.` : "Every task is done.";
+}

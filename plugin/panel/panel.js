@@ -6,9 +6,9 @@ import { actsOf, perform, taskKey, undoable, undoLast } from "./acts.js";
 import { makeChoice } from "./choice.js";
 import { FOCUS, forget, recall, store } from "./handover.js";
 import { listen, say } from "./keys.js";
-import { findNext, openNext } from "./next_task.js";
+import { endOfList, findNext, openNext } from "./next_task.js";
 import { render } from "./render.js";
-import { problem, service } from "./service.js";
+import { absoluteLinks, problem, service } from "./service.js";
 
 const QUICK_POLL = 2000;
 const SLOW_POLL = 15000;
@@ -93,8 +93,6 @@ class Panel {
     this.stopKeys();
   }
 
-  // --- the answer of the backend ------------------------------------------------------------------------------------
-
   async #ask() {
     const spot = this.options.locate();
     const parameters = new URLSearchParams();
@@ -145,18 +143,13 @@ class Panel {
     );
   }
 
-  // --- drawing ------------------------------------------------------------------------------------------------------
-
   /** @param {PanelPayload} [content] what to draw instead of the last answer */
   #draw(content = this.#payload) {
     const { node, options } = this;
     const { text, task, until, question } = this.#message;
     const hasMessage = content === this.#payload && task === taskKey(content) && Date.now() < until;
-    const links = Object.entries(content.links ?? {}).map(([name, link]) => [
-      name,
-      new URL(link, `${options.backend}/`).href,
-    ]);
-    const shown = { ...content, links: Object.fromEntries(links), question: hasMessage ? question : null };
+    const links = absoluteLinks(content.links, options.backend);
+    const shown = { ...content, links, question: hasMessage ? question : null };
     if (hasMessage) shown.message = text;
     const actions = this.#actions(content);
     render(node, shown, { actions, choice: this.choice, canUndo: undoable(content).length > 0 });
@@ -191,8 +184,6 @@ class Panel {
       this.options.reveal();
     } else if (tries) setTimeout(() => this.#takeFocus(tries - 1), 50);
   }
-
-  // --- what the viewer may do ---------------------------------------------------------------------------------------
 
   /**
    * @param {PanelPayload} content
@@ -285,8 +276,6 @@ class Panel {
     this.#poll();
   }
 
-  // --- the next task ------------------------------------------------------------------------------------------------
-
   #findNext() {
     return findNext(this.#send, this.#payload, this.options.address());
   }
@@ -305,10 +294,7 @@ class Panel {
         await openNext(this.node, queue, this.options.openTask);
         return;
       }
-      const end = queue.left
-        ? `This is the end of the list; ${queue.left} tasks before it are open.`
-        : "Every task is done.";
-      await this.#refresh(`${done} ${end}`.trim());
+      await this.#refresh(`${done} ${endOfList(queue)}`.trim());
     } catch (error) {
       this.#tell(problem(error));
     }

@@ -56,11 +56,11 @@ export function regionsOf({ h, name, actions }, field, regions, id) {
  * @param {PanelRegion[]} regions
  */
 function picture(h, shows, regions) {
-  const boxes = regions.map((one) => one.box).filter(Boolean);
+  const boxes = regions.map(({ box }) => box).filter(Boolean);
   if (!boxes.length) return null;
   const shown = shows?.address ? safe(shows.address) : "";
   const address = shown.startsWith("http") ? shown : null;
-  const ratio = regions.find((one) => one.ratio)?.ratio ?? 4 / 3;
+  const ratio = regions.find(({ ratio: known }) => known)?.ratio ?? 4 / 3;
   const part = address ? around(boxes, ratio) : [0, 0, 100, 100];
   // percents of an image are not square; the picture is as wide as the part that it shows
   const shape = (part[2] * ratio) / part[3];

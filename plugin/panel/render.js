@@ -138,8 +138,8 @@ function remember(node) {
   const form = /** @type {HTMLFormElement | null} */ (node.querySelector(".sirr-note"));
   return {
     focus: node.contains(active) ? (active.dataset.id ?? "panel") : null,
-    open: every(node, "details[open]").map((one) => one.dataset.id),
-    long: every(node, '.sirr-more[aria-expanded="true"]').map((one) => one.dataset.id),
+    open: every(node, "details[open]").map(({ dataset }) => dataset.id),
+    long: every(node, '.sirr-more[aria-expanded="true"]').map(({ dataset }) => dataset.id),
     note: form && !form.hidden ? form.querySelector("input").value : null,
   };
 }
@@ -149,7 +149,7 @@ function remember(node) {
  * @param {ReturnType<typeof remember>} before
  */
 function restore(node, before) {
-  const named = (id) => every(node, "[data-id]").find((one) => one.dataset.id === id);
+  const named = (id) => every(node, "[data-id]").find(({ dataset }) => dataset.id === id);
   for (const id of before.open) if (named(id)) named(id).open = true;
   for (const id of before.long) named(id)?.click();
   const form = /** @type {HTMLFormElement | null} */ (node.querySelector(".sirr-note"));

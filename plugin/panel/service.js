@@ -42,3 +42,14 @@ export function problem(error, failed = "") {
   const words = error instanceof TypeError ? UNREACHABLE : error.message;
   return failed ? `${failed}: ${words}` : words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/**
+ * Links of an answer, which are relative to the backend, as addresses.
+ *
+ * @param {Record<string, string> | undefined} links
+ * @param {string} backend
+ */
+export function absoluteLinks(links, backend) {
+  const entries = Object.entries(links ?? {});
+  return Object.fromEntries(entries.map(([name, link]) => [name, new URL(link, `${backend}/`).href]));
+}

@@ -1,20 +1,20 @@
 /** Where the panel is: the project, the task, and the page of Label Studio around it. */
 
 /**
- * Where the panel is: from Label Studio's own page when it is of the same origin, else from `?task=` or `?key=`,
+ * Where the panel is: from Label Studio's page if it has the same origin, else from `?task=` or `?key=`,
  * else from the referrer.
  *
  * @param {Window} window the panel's window
  * @returns {{project?: string, task?: string, key?: string, labeling: boolean, door: "same-origin"|"query"|"referrer"}}
  */
 export function locate(window) {
-  const own = new URL(window.location.href).searchParams;
+  const query = new URL(window.location.href).searchParams;
   try {
     if (window.parent !== window && window.parent.Htx?.task) {
-      const page = place(window.parent.location.href);
+      const page = parse(window.parent.location.href);
       return {
         ...page,
-        project: page.project ?? own.get("project"),
+        project: page.project ?? query.get("project"),
         task: String(window.parent.Htx.task.id),
         door: "same-origin",
       };
@@ -22,16 +22,16 @@ export function locate(window) {
   } catch {
     // another origin: its window can't be read
   }
-  const page = place(window.document.referrer);
-  const labeling = page.labeling || own.get("labeling") === "1";
-  const project = own.get("project") ?? page.project;
-  if (own.get("task")) return { project, task: own.get("task"), labeling, door: "query" };
-  if (own.get("key")) return { project, key: own.get("key"), labeling, door: "query" };
+  const page = parse(window.document.referrer);
+  const labeling = page.labeling || query.get("labeling") === "1";
+  const project = query.get("project") ?? page.project;
+  if (query.get("task")) return { project, task: query.get("task"), labeling, door: "query" };
+  if (query.get("key")) return { project, key: query.get("key"), labeling, door: "query" };
   return { project: page.project ?? project, task: page.task, labeling, door: "referrer" };
 }
 
 /** @param {string} page */
-function place(page) {
+function parse(page) {
   try {
     const url = new URL(page);
     return {

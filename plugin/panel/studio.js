@@ -1,4 +1,4 @@
-/** What the panel does in Label Studio’s own form, where it can reach it. */
+/** Selects regions in Label Studio's form, for a panel in the same page. */
 
 /** How long Label Studio has to show another annotation. */
 const TURNS = 40;
@@ -12,14 +12,14 @@ const PAUSE = 100;
  * @param {string} region
  */
 export function openRegion(store, annotation, region) {
-  const owner = store?.annotations.find((one) => String(one.pk) === String(annotation));
+  const owner = store?.annotations.find(({ pk }) => String(pk) === String(annotation));
   if (!owner) return;
   if (store.selected !== owner) store.selectAnnotation(owner.id);
   let turns = 0;
   const timer = setInterval(() => {
     turns += 1;
-    const place = owner.regionStore?.regions.find((one) => (one.cleanId ?? one.id) === region);
-    if (place) owner.selectArea(place);
-    if (place || turns > TURNS) clearInterval(timer);
+    const area = owner.regionStore?.regions.find(({ cleanId, id }) => (cleanId ?? id) === region);
+    if (area) owner.selectArea(area);
+    if (area || turns > TURNS) clearInterval(timer);
   }, PAUSE);
 }

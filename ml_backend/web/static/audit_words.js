@@ -1,4 +1,4 @@
-/** What the audit page writes: sentences, and the line of widths. */
+/** Sentences of the audit page, and the line of widths. */
 
 import { plural } from "./plural.js";
 
@@ -48,23 +48,23 @@ export function line(text) {
 /** The widths after each look as a line, with the wanted width across. */
 export function chart(looks, wanted) {
   const [w, h] = [160, 40];
-  const most = Math.max(wanted, ...looks.map((one) => one.width)) * 1.1;
-  const furthest = Math.max(...looks.map((one) => one.judged));
+  const widest = Math.max(wanted, ...looks.map(({ width }) => width)) * 1.1;
+  const furthest = Math.max(...looks.map(({ judged }) => judged));
   const points = looks.map(
-    (one) => `${((w * one.judged) / furthest).toFixed(1)},${(h * (1 - one.width / most)).toFixed(1)}`,
+    ({ judged, width }) => `${((w * judged) / furthest).toFixed(1)},${(h * (1 - width / widest)).toFixed(1)}`,
   );
-  const y = (h * (1 - wanted / most)).toFixed(1);
+  const y = (h * (1 - wanted / widest)).toFixed(1);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", `0 0 ${w} ${h}`);
   svg.setAttribute("role", "img");
   svg.setAttribute(
     "aria-label",
-    `Width of the interval: ${looks.map((one) => `${number(one.width)} after ${one.judged}`).join(", ")}`,
+    `Width of the interval: ${looks.map(({ judged, width }) => `${number(width)} after ${judged}`).join(", ")}`,
   );
   for (const [tag, attributes] of [
     ["line", { x1: 0, x2: w, y1: y, y2: y, class: "wanted" }],
     ["polyline", { points: points.join(" "), class: "width" }],
-    ...points.map((one) => ["circle", { cx: one.split(",")[0], cy: one.split(",")[1], r: 2, class: "look" }]),
+    ...points.map((point) => ["circle", { cx: point.split(",")[0], cy: point.split(",")[1], r: 2, class: "look" }]),
   ]) {
     const part = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
@@ -73,7 +73,7 @@ export function chart(looks, wanted) {
   return svg;
 }
 
-/** What this judge did, and how far the judges agree. */
+/** Sentences about this judge's judgments and the agreement of the judges. */
 export function account(own, total) {
   const counts = `${own.same} the same, ${own.different} not the same, ${own.unsure} can’t tell`;
   const sentences = [`You judged ${own.n} of ${plural(total, "pair")}: ${counts}.`];
@@ -101,7 +101,7 @@ export function account(own, total) {
 }
 
 export function outcome({ headline, coefficients }) {
-  const best = coefficients.find((one) => one.key === headline) ?? coefficients[0];
+  const best = coefficients.find(({ key }) => key === headline) ?? coefficients[0];
   if (!best) return [line("No coefficient is defined on these answers.")];
   const value = line(number(best.value));
   value.className = "result-value";
@@ -118,18 +118,18 @@ export function outcome({ headline, coefficients }) {
   ];
 }
 
-/** What so many judgments cost, in time. */
+/** Time that a number of judgments takes. */
 export function cost(wanted) {
   if (!(wanted > 0)) return "";
-  const [least, most] = SECONDS.map((one) => Math.max(1, Math.round((one * wanted) / 60)));
-  const time = least === most ? plural(least, "minute") : `${least} to ${plural(most, "minute")}`;
+  const [fastest, slowest] = SECONDS.map((seconds) => Math.max(1, Math.round((seconds * wanted) / 60)));
+  const time = fastest === slowest ? plural(fastest, "minute") : `${fastest} to ${plural(slowest, "minute")}`;
   return `${plural(wanted, "judgment")}: about ${time}.`;
 }
 
 /**
- * What is known about the audit before this judge begins.
+ * Sentences about the audit before this judge begins.
  *
- * @param {any} audit as the service answers it; null where there is none
+ * @param {any} audit as the service answers it; null if there is none
  * @param {boolean} running
  */
 export function drawnLines(audit, running) {
@@ -150,11 +150,11 @@ export function drawnLines(audit, running) {
   return sentences.map(line);
 }
 
-/** Minutes that so many judgments take at this judge's own pace; breaks do not count. */
+/** Minutes that a number of judgments takes at this judge's pace; breaks do not count. */
 export function minutes(n, times) {
   const gaps = times
     .slice(1)
-    .map((one, i) => one - times[i])
+    .map((time, i) => time - times[i])
     .filter((gap) => gap < 60_000)
     .sort((a, b) => a - b);
   const pace = gaps.length < 3 ? 8_000 : gaps[Math.floor(gaps.length / 2)];
@@ -162,7 +162,7 @@ export function minutes(n, times) {
 }
 
 /**
- * The value and its interval so far, and how many more judgments make it as narrow as wanted.
+ * Sentence with the value, its interval, and the number of judgments that make it as narrow as wanted.
  *
  * @param {{judged: number, value: number, ci95: number[], width: number, needed: Record<string, number>}} last look
  * @param {string} wanted width

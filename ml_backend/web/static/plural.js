@@ -4,7 +4,8 @@
  * A number with what is counted: 1 task, 2 tasks.
  *
  * @param {number} n
- * @param {string} one what follows 1
- * @param {string} [many] what follows every other number
+ * @param {string} singular noun after 1
+ * @param {string} [several] noun after every other number
  */
-export const plural = (n, one, many = `${one}s`) => `${Number(n).toLocaleString("en")} ${n === 1 ? one : many}`;
+export const plural = (n, singular, several = `${singular}s`) =>
+  `${Number(n).toLocaleString("en")} ${n === 1 ? singular : several}`;

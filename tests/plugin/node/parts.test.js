@@ -66,7 +66,7 @@ describe("where the panel is", () => {
 });
 
 describe("the audit page", () => {
-  it("says what so many judgements cost", () => {
+  it("gives the time that judgments take", () => {
     assert.equal(cost(60), "60 judgments: about 5 to 12 minutes.");
     assert.equal(cost(1), "1 judgment: about 1 minute.");
     assert.equal(cost(0), "");
@@ -88,7 +88,7 @@ describe("the audit page", () => {
     assert.match(lines[1].textContent, /counts as not judged/);
   });
 
-  it("forecasts how many judgements a width takes, at the judge's own pace", () => {
+  it("forecasts how many judgments a width takes, at the judge's pace", () => {
     const look = { judged: 20, value: 0.5, ci95: [0.35, 0.65], width: 0.3, needed: { 0.2: 50 } };
     const times = [0, 6000, 12_000, 18_000, 600_000, 606_000];
     assert.equal(minutes(30, times), 3);
