@@ -166,6 +166,8 @@ class Design:
         Rows of the ratings of the pairs of ``different``.
     density : shape (M,)
         Probability of each of these pairs in a single draw.
+    by_measure : shape (M,)
+        The measure's equivalence of each of these pairs of answers, from its own matching of their texts.
     """
 
     ratings: Ratings
@@ -175,12 +177,14 @@ class Design:
     pooled_weight: Floats
     rows: tuple[Ints, Ints]
     density: Floats
+    by_measure: Floats
 
     @classmethod
     def of(
         cls,
         ratings: Ratings,
         text_pairs: Callable[[Ints, Ints], TextPairs],
+        equivalence: Callable[[Ints, Ints], Floats],
         *,
         pool: int,
         every: int = 0,
@@ -194,6 +198,8 @@ class Design:
             Needs at least one item with two answers.
         text_pairs
             The pairs of texts that could match in answers k[i] and l[i].
+        equivalence
+            The measure's equivalence of answers k[i] and l[i].
         pool : int
             Number of pairs of answers in the different-item frame.
         every : int
@@ -211,7 +217,7 @@ class Design:
         first, second = ratings.answer[rows[0]], ratings.answer[rows[1]]
         texts = text_pairs(first, second)
         different = Frame.different_items(first, second, texts, _ranks(texts, draw_different), pooled)
-        return cls(ratings, same, different, cohen, pooled, rows, density)
+        return cls(ratings, same, different, cohen, pooled, rows, density, equivalence(first, second))
 
     def part(self, rows: Ints, rater: int, *, with_rater: bool) -> Design:
         """The frames of some pairs of raters on some items.
@@ -261,6 +267,7 @@ class Design:
             pooled_weight=weight,
             rows=(first[different_at], second[different_at]),
             density=density,
+            by_measure=self.by_measure[different_at],
         )
 
     @property

@@ -51,12 +51,6 @@ class Fit:
         )
 
     @cached_property
-    def by_p(self) -> Floats:
-        """Equivalence of the pairs of answers to different items by the measure, shape (M,)."""
-        texts = self.design.different.texts
-        return texts.equivalence(texts.p)
-
-    @cached_property
     def first_members(self) -> tuple[Ints, Ints]:
         """Judgments of pairs of the same item, and the first pair of texts of each."""
         members = np.flatnonzero(~self.open_same)

@@ -29,7 +29,8 @@ def posterior_value(fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chan
     if not len(fit.judged.keys):
         return Draws.value(ratings, by_measure, chance, by_measure)
     same, different = fit.equivalence
-    ratios = (_ratio(weights, different, fit.by_p) for weights in (fit.design.cohen_weight, fit.design.pooled_weight))
+    by_p = fit.design.by_measure
+    ratios = (_ratio(weights, different, by_p) for weights in (fit.design.cohen_weight, fit.design.pooled_weight))
     return Draws.value(ratings, by_measure, chance, same[place], *ratios)
 
 
@@ -116,16 +117,18 @@ def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Fl
     noise = rng.standard_normal(n_draws)
     result: list[Floats] = []
     for weights in (fit.design.cohen_weight, fit.design.pooled_weight):
-        by_p = float(weights @ fit.by_p)
+        by_p = float(weights @ fit.design.by_measure)
         if by_p <= 1e-12:
             result.append(np.ones(n_draws))
             continue
-        center = _ratio(weights, fit.equivalence[1], fit.by_p)
+        center = _ratio(weights, fit.equivalence[1], fit.design.by_measure)
         open_ = fit.open_different
         own = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(shares)) / by_p
         sampled = 0.0
         if not fit.design.complete:
-            sampled = float(np.sqrt(np.sum((weights * (fit.equivalence[1] - center * fit.by_p)) ** 2))) / by_p
+            sampled = (
+                float(np.sqrt(np.sum((weights * (fit.equivalence[1] - center * fit.design.by_measure)) ** 2))) / by_p
+            )
         result.append(np.asarray(np.maximum(center + own @ (drawn - mean[:, None]) + sampled * noise, 0.0)))
     return result[0], result[1]
 

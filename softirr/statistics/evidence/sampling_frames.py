@@ -18,6 +18,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.known import known_pairs
 from softirr.statistics.evidence.text_pairs import TextPairs
+from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["AuditUnit", "Frames", "decoded", "digest", "seed_of", "unit_id"]
 
@@ -95,7 +96,8 @@ class Frames:
         area = max(float(self._sizes.mean()), 1.0) ** 2
         pool = max(_LEAST_POOL, min(pool, int((_TEXT_PAIRS if scorer.cheap else _COSTLY_TEXT_PAIRS) / area)))
         every = int(_EVERY_TEXT_PAIRS / area)
-        self.design = Design.of(ratings, self.text_pairs, pool=pool, every=every, seed=seed)
+        equivalence = AnswerScorer(table, scorer, method=assignment).score
+        self.design = Design.of(ratings, self.text_pairs, equivalence, pool=pool, every=every, seed=seed)
         rows = [
             (table.items[table.item[row]], table.raters[table.rater[row]], table.texts_of(table.answer[row]))
             for row in self.order.tolist()

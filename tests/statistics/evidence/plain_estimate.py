@@ -6,7 +6,7 @@ Only the posterior of the calibration comes from the package; :mod:`tests.statis
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, permutations
 from math import log
 
 import numpy as np
@@ -25,12 +25,13 @@ def logit(p):
 
 @dataclass
 class Pair:
-    """A pair of answers: what is known of its equivalence, and its open pairs of texts with their share."""
+    """A pair of answers: what is known of its equivalence, the measure's, and its open pairs of texts with their share."""
 
     items: tuple
     raters: tuple
     known: float
     n_decided: int
+    by_measure: float
     texts: list = field(default_factory=list)
 
 
@@ -68,13 +69,22 @@ class PlainEstimate:
         one, other = self.answers[i, r], self.answers[j, s]
         match = {(a, b) for a in one for b in other if a == b or self.decided.get(frozenset((a, b)))}
         n_decided = sum(a != b and frozenset((a, b)) in self.decided for a in one for b in other)
-        pair = Pair((i, j), (r, s), 2 * len(match) / (len(one) + len(other)), n_decided)
+        pair = Pair((i, j), (r, s), 2 * len(match) / (len(one) + len(other)), n_decided, self.matched(one, other))
         for a in one:
             for b in other:
                 if any(a == x or b == y for x, y in match) or frozenset((a, b)) in self.decided:
                     continue
                 pair.texts.append((frozenset((a, b)), 2 / (len(one) + len(other)), self.p(a, b)))
         return pair
+
+    def matched(self, one, other):
+        """The measure's equivalence of two answers: the best of all ways to match their texts."""
+        few, many = sorted((one, other), key=len)
+        best = max(sum(map(self.probability, few, order)) for order in permutations(many, len(few)))
+        return 2 * best / (len(one) + len(other))
+
+    def probability(self, a, b):
+        return 1.0 if a == b else float(self.decided.get(frozenset((a, b)), self.p(a, b)))
 
     def observed_weight(self, key):
         n = len(self.by_item[key[0]])
@@ -148,13 +158,13 @@ class PlainEstimate:
         return self.judged[text] if text in self.judged else self.shares[sum(p >= cut for cut in CUTS)]
 
     def ratio(self, weights):
-        """Weighted equivalence of pairs of answers to different items, relative to that by P."""
-        fitted = by_p = 0.0
+        """Weighted equivalence of pairs of answers to different items, relative to the measure's."""
+        fitted = by_measure = 0.0
         for key, weight in weights.items():
             pair = self.different[key]
             fitted += weight * min(pair.known + sum(s * self.text_apart(t, p) for t, s, p in pair.texts), 1)
-            by_p += weight * min(pair.known + sum(share * p for _, share, p in pair.texts), 1)
-        return fitted / by_p
+            by_measure += weight * pair.by_measure
+        return fitted / by_measure
 
     def cells(self):
         """Items that each pair of raters shares, if these are two or more."""

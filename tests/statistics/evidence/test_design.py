@@ -92,7 +92,7 @@ class TestPool:
     @pytest.mark.parametrize("raters", [2, 3])
     def test_few_pairs_are_taken_all_and_give_chance_exactly(self, raters, weights):
         ratings = ratings_of(20, raters, weights=weights)
-        design = Design.of(ratings, text_pairs(), pool=2_000)
+        design = Design.of(ratings, text_pairs(), equal, pool=2_000)
         assert design.complete
         same = design.different.texts.equivalence(design.different.texts.p)
         for own, (agreement, mass) in zip(
@@ -107,7 +107,7 @@ class TestPool:
         expected = chance_by_loops(ratings)
         errors = []
         for seed in range(12):
-            design = Design.of(ratings, text_pairs(), pool=1_000, seed=seed)
+            design = Design.of(ratings, text_pairs(), equal, pool=1_000, seed=seed)
             assert not design.complete and len(design.density) == 1_000
             same = design.different.texts.equivalence(design.different.texts.p)
             row = []
@@ -122,7 +122,7 @@ class TestPool:
     def test_the_density_is_the_probability_in_one_draw(self):
         """Half of the pairs are drawn within a pair of raters, half among all answers."""
         ratings = ratings_of(60, 3, seed=2)
-        design = Design.of(ratings, text_pairs(), pool=901)
+        design = Design.of(ratings, text_pairs(), equal, pool=901)
         first, second = design.rows
         assert (ratings.item[first] != ratings.item[second]).all()
         cells = cells_of(ratings)
@@ -141,30 +141,30 @@ class TestPool:
 
     def test_as_many_pairs_are_drawn_as_wanted_where_most_are_of_one_item(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
-        sizes = [len(Design.of(ratings, text_pairs(), pool=9, every=1, seed=seed).density) for seed in range(30)]
+        sizes = [len(Design.of(ratings, text_pairs(), equal, pool=9, every=1, seed=seed).density) for seed in range(30)]
         assert set(sizes) == {9}
 
     def test_raters_who_share_one_item_only_have_pairs_among_all_answers(self):
         ratings = Ratings(np.arange(20) // 2, np.arange(20), np.arange(20), 10, 20, 35)
-        design = Design.of(ratings, text_pairs(), pool=30, every=1)
+        design = Design.of(ratings, text_pairs(), equal, pool=30, every=1)
         assert design.density.tolist() == [1 / 180] * 30 and not design.cohen_weight.any()
         assert design.pooled_weight.sum() == pytest.approx(1 - 1 / 10)
 
     def test_few_pairs_are_all_taken(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
-        assert Design.of(ratings, text_pairs(), pool=9, every=25).complete
-        assert not Design.of(ratings, text_pairs(), pool=9, every=24).complete
+        assert Design.of(ratings, text_pairs(), equal, pool=9, every=25).complete
+        assert not Design.of(ratings, text_pairs(), equal, pool=9, every=24).complete
 
     def test_weights_are_shares_where_each_of_two_rater_pairs_has_two_items(self):
         ratings = Ratings(np.arange(8) // 2, np.array([0, 1, 0, 1, 0, 2, 0, 2]), np.arange(8), 4, 3, 35)
-        design = Design.of(ratings, text_pairs(), pool=9, every=100)
+        design = Design.of(ratings, text_pairs(), equal, pool=9, every=100)
         assert design.complete and design.cohen_weight.sum() == pytest.approx(1 / 2)
 
     @pytest.mark.parametrize("weights", [False, True])
     def test_a_sampled_pair_weighs_what_it_adds_to_agreement_by_chance(self, weights):
         """Each rater pair counts once, however many items it shares and however heavy they are."""
         ratings = uneven_ratings(60, weights=weights)
-        design = Design.of(ratings, text_pairs(), pool=900)
+        design = Design.of(ratings, text_pairs(), equal, pool=900)
         first, second = design.rows
         ordered, w = {}, ratings.weight
         for items in cells_of(ratings).values():
@@ -179,7 +179,7 @@ class TestPool:
 
     def test_one_item_has_no_pairs_of_different_items(self):
         ratings = Ratings(np.zeros(3, dtype=np.int64), np.arange(3), np.array([1, 2, 9]), 1, 3, 35)
-        design = Design.of(ratings, text_pairs(), pool=100)
+        design = Design.of(ratings, text_pairs(), equal, pool=100)
         assert len(design.density) == 0 and not design.complete
         assert sorted(design.draws()) == [(0, 0), (0, 1), (0, 2)]
 
@@ -189,8 +189,12 @@ class TestStrata:
         rng = np.random.default_rng(seed)
         p = rng.random((5 * CONCEPTS, 5 * CONCEPTS)) ** 2
         p = (p + p.T) / 2
+
+        def score(a, b):
+            return p[a, b]
+
         return ratings_of(40, 3, seed=seed), Design.of(
-            ratings_of(40, 3, seed=seed), text_pairs(lambda a, b: p[a, b]), pool=3_000, seed=seed
+            ratings_of(40, 3, seed=seed), text_pairs(score), score, pool=3_000, seed=seed
         )
 
     def test_pairs_of_an_item_are_in_quarters_and_uncertain_ones_are_drawn_more_often(self):
@@ -290,7 +294,7 @@ class TestParts:
     @pytest.mark.parametrize("pool", [500, 5_000])
     def test_a_part_has_the_pairs_of_its_raters_and_items(self, with_rater, pool):
         ratings = ratings_of(30, 4, seed=5)
-        whole = Design.of(ratings, text_pairs(), pool=pool)
+        whole = Design.of(ratings, text_pairs(), equal, pool=pool)
         assert whole.complete == (pool == 5_000)
         rows = np.flatnonzero(ratings.item % 3 > 0)
         part = whole.part(rows, 1, with_rater=with_rater)
