@@ -23,7 +23,7 @@ THRESHOLD = 0.5
 PERMUTATIONS = 3
 """Permutations for chance (Wullschleger et al. 2026)."""
 TARGET_SE, CHEAP_TARGET_SE = 0.005, 0.001
-"""Standard error of the expected agreement at which stratified chance stops.
+"""Standard error of the expected agreement at which sampled chance stops.
 
 For measures with a model, and for others.
 """

@@ -15,14 +15,14 @@ from softirr.inference.ray_jobs import map_jobs
 from softirr.markdown import table_head, table_row
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.stratified import stratified
+from softirr.statistics.chance.sample import sample
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import analytic
 from softirr.statistics.coefficients.registry import definition
 from softirr.terminal import Parser, positive
 
 COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
-METHODS = ("exact", "stratified")
+METHODS = ("exact", "sample")
 _TARGET = 0.005
 _AT_ONCE = 25
 """Projects of one job."""
@@ -64,14 +64,12 @@ def cover(
     ----------
     n_items : int
         Items of each project.
-    chance : {"exact", "stratified"}
-        The stratified sample is sorted by a similarity that goes only half with the one wanted.
+    chance : {"exact", "sample"}
     engine : {"local", "ray"}
         Where the projects are simulated; the numbers are the same.
     """
     truth = population.truth()
-    sorting = blurred(population.similarity, 0.5, np.random.default_rng(seed))
-    simulate = _Projects(population, n_items, chance, seed, sorting)
+    simulate = _Projects(population, n_items, chance, seed)
     numbers = [range(start, min(start + _AT_ONCE, projects)) for start in range(0, projects, _AT_ONCE)]
     if engine == "ray":
         simulated = dict(map_jobs(simulate, numbers, name=lambda some: f"{population.name}, projects {some}"))
@@ -94,14 +92,13 @@ class _Projects:
     n_items: int
     chance: str
     seed: int
-    sorting: Floats
 
     def __call__(self, numbers: range) -> list[tuple[str, tuple[float, float]]]:
         """Name and interval of each coefficient that is defined."""
         ends = []
         for number in numbers:
             matrix = self.population.draw(self.n_items, np.random.default_rng([self.seed, self.n_items, number]))
-            estimates = _estimates(matrix, self.population.similarity, self.chance, self.sorting, number)
+            estimates = _estimates(matrix, self.population.similarity, self.chance, number)
             for name, estimate in estimates.items():
                 coefficient = analytic(estimate)
                 if coefficient.ci95 is not None:
@@ -109,15 +106,7 @@ class _Projects:
         return ends
 
 
-def blurred(similarity: Floats, share: float, rng: np.random.Generator) -> Floats:
-    """A mixture of a similarity with noise, which correlates with it in part; symmetric, with ones on its diagonal."""
-    noise = np.triu(rng.random(similarity.shape), 1)
-    mixed = share * similarity + (1 - share) * (noise + noise.T)
-    np.fill_diagonal(mixed, 1.0)
-    return np.asarray(mixed)
-
-
-def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, Estimate]:
+def _estimates(matrix: Ints, similarity: Floats, chance: str, seed: int) -> dict[str, Estimate]:
     """The coefficients of one project, for the measurement of coverage."""
     ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
     comparisons = ratings.comparisons
@@ -127,9 +116,7 @@ def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, s
     if chance == "exact":
         expected = exact(ratings, equivalence, scores)
     else:
-        expected = stratified(
-            ratings, equivalence.score, scores, MatrixEquivalence(sorting), target_se=_TARGET, seed=seed
-        )
+        expected = sample(ratings, equivalence.score, scores, target_se=_TARGET, seed=seed)
     return {name: definition(name).estimate(ratings, scores, expected) for name in COEFFICIENTS}
 
 

@@ -102,7 +102,7 @@ def _add_computation(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("how it is computed (rarely needed)")
     group.add_argument(
         "--chance",
-        choices=("auto", "exact", "permutation", "sample", "stratified"),
+        choices=("auto", "exact", "permutation", "sample"),
         metavar="METHOD",
         default="auto",
         help="how chance agreement is computed: exact, permutation or sample (auto: exact if the pairs fit the budget, "
@@ -189,7 +189,7 @@ def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
     from softirr.report.options import AgreementOptions
 
     return AgreementOptions(
-        chance="stratified" if arguments.chance == "sample" else arguments.chance,
+        chance=arguments.chance,
         permutations=arguments.permutations,
         seed=arguments.seed or 0,
         assignment=arguments.assignment,

@@ -207,13 +207,10 @@ def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgree
 def _recorded(options: AgreementOptions, chance: Chance | None) -> dict[str, Any]:
     """The options as the provenance has them: None for methods that were not used."""
     method = options.chance if chance is None else chance.method
-    sampled = method == "stratified"
-    sorting = options.sorting if isinstance(options.sorting, str) else options.sorting.name
     return {
         "chance": options.chance,
         "permutations": options.permutations if method == "permutation" else None,
-        "target_error": options.target_se if sampled else None,
-        "sorting": sorting if sampled else None,
+        "target_error": options.target_se if method == "sample" else None,
         "assignment": options.assignment,
         "marginals": options.marginals,
         "compat": options.compat,

@@ -8,14 +8,12 @@ from typing import Literal
 from softirr.answers.ratings import Marginals
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
-from softirr.meaning.measures import Measure
-from softirr.statistics.chance.cheap_measure import LEXICAL
 from softirr.statistics.coefficients.braylan import COMPAT
 from softirr.statistics.coefficients.registry import coefficient_keys
 
 __all__ = ["AgreementOptions", "ChanceMethod"]
 
-ChanceMethod = Literal["auto", "exact", "permutation", "sample", "stratified"]
+ChanceMethod = Literal["auto", "exact", "permutation", "sample"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,18 +22,15 @@ class AgreementOptions:
 
     Parameters
     ----------
-    chance : {"auto", "exact", "permutation", "stratified"}
-        How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a
-        stratified sample. ``auto`` is exact if that fits the budget (see :mod:`softirr.report.agreement`), else
-        stratified; the report names the method.
+    chance : {"auto", "exact", "permutation", "sample"}
+        How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a random
+        sample of pairs. ``auto`` is exact if that fits the budget (see :mod:`softirr.report.agreement`), else a sample;
+        the report names the method.
     permutations : int
         D, for ``chance="permutation"``.
     target_se : float, optional
-        Standard error of the expected agreement that ``chance="stratified"`` stops at: 0.005, or 0.001 where the
+        Standard error of the expected agreement that ``chance="sample"`` stops at: 0.005, or 0.001 where the
         measure is cheap.
-    sorting : str or Measure
-        The cheap measure that sorts pairs into strata there, see
-        :func:`softirr.statistics.chance.cheap_measure.sorting_equivalence`.
     seed : int
         Seed of all random draws.
     assignment : {"optimal", "greedy"}
@@ -69,7 +64,6 @@ class AgreementOptions:
     chance: ChanceMethod = "auto"
     permutations: int = PERMUTATIONS
     target_se: float | None = None
-    sorting: str | Measure = LEXICAL
     seed: int = 0
     assignment: str = "optimal"
     marginals: Marginals = "answers"
@@ -80,10 +74,8 @@ class AgreementOptions:
     what_if: bool = False
 
     def __post_init__(self) -> None:
-        if self.chance == "sample":  # the name on the command line
-            object.__setattr__(self, "chance", "stratified")
         for name, value, allowed in (
-            ("chance", self.chance, ("auto", "exact", "permutation", "stratified")),
+            ("chance", self.chance, ("auto", "exact", "permutation", "sample")),
             ("marginals", self.marginals, ("answers", "gwet2014")),
             ("compat", self.compat or COMPAT, (COMPAT,)),
         ):

@@ -178,7 +178,7 @@ class Expected(JsonObject):
     fleiss, krippendorff : float or None
         Of pooled answers, drawn with and without replacement.
     method : str
-        ``exact``, ``permutation``, ``stratified`` or ``audit``.
+        ``exact``, ``permutation``, ``sample`` or ``audit``.
     standard_error : float
         What sampling pairs for chance adds; 0 for ``exact``.
     pairs_scored : int

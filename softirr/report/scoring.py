@@ -26,13 +26,11 @@ from softirr.meaning.measures.suitability import misfit_sentences
 from softirr.provenance import Progress
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.options import AgreementOptions
-from softirr.statistics.chance.cheap_measure import sorting_equivalence
 from softirr.statistics.chance.equivalence import PairEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
-from softirr.statistics.chance.strata import POPULATION
-from softirr.statistics.chance.stratified import stratified
+from softirr.statistics.chance.sample import sample
 from softirr.statistics.coefficients import braylan
 from softirr.statistics.coefficients.intervals import Coefficient, analytic
 from softirr.statistics.coefficients.registry import definition
@@ -57,10 +55,6 @@ With larger ones fewer, as the square of their size.
 _SET_SIZE = 4
 COSTLY_PAIRS = 5_000
 """The same, in pairs of texts, when the measure is not cheap."""
-
-
-SET_POPULATION = 400_000
-"""Pairs of answers that stand for all of them there when answers are sets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,8 +271,6 @@ def estimated(
 
 def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
     """Refuse what takes no item weights."""
-    if options.chance == "stratified":
-        refuse_weights(table, "Stratified chance", instead="choose chance exact or permutation, or ")
     if options.marginals != "answers":
         refuse_weights(table, f"The option marginals={options.marginals}")
     if options.compat is not None:
@@ -301,14 +293,12 @@ def _chance(
         return None
     method = options.chance
     if method == "auto":
-        if _exact_fits(ratings, answers):
-            method = "exact"
-        else:
-            method = "stratified" if ratings.weights is None else "permutation"
+        method = "exact" if _exact_fits(ratings, answers) else "sample"
     if method == "exact":
         return exact(ratings, answers, scores, marginals=marginals)
-    if method == "stratified":
-        return _stratified(options, ratings, answers, scores, marginals)
+    if method == "sample":
+        target_se = TARGET_SE if options.target_se is None else options.target_se
+        return sample(ratings, answers.score, scores, target_se=target_se, marginals=marginals, seed=options.seed)
     return permutation(
         ratings,
         answers,
@@ -316,22 +306,6 @@ def _chance(
         marginals=marginals,
         seed=options.seed,
         expectations=needed,
-    )
-
-
-def _stratified(
-    options: AgreementOptions, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals
-) -> Chance:
-    table = answers.table
-    return stratified(
-        ratings,
-        answers.score,
-        scores,
-        sorting_equivalence(table, options.sorting, method=answers.method),
-        target_se=TARGET_SE if options.target_se is None else options.target_se,
-        marginals=marginals,
-        seed=options.seed,
-        population=POPULATION if table.is_single else SET_POPULATION,
     )
 
 

@@ -116,7 +116,7 @@ def test_coverage_is_the_same_with_a_lost_worker(
 
     monkeypatch.setattr(coverage, "map_jobs", losing)
     population = populations()[0]
-    here, there = (coverage.cover(population, 30, "stratified", 60, engine=engine) for engine in ("local", "ray"))
+    here, there = (coverage.cover(population, 30, "sample", 60, engine=engine) for engine in ("local", "ray"))
     assert here == there
     assert here["cohen_kappa"].projects > 50
     assert (tmp_path / "died").exists()

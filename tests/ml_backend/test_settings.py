@@ -114,7 +114,7 @@ class TestOptions:
         given = {
             "measure": " nli:/models/mine ",
             "controls": "findings",
-            "chance": "stratified",
+            "chance": "sample",
             "permutations": 5,
             "threshold": 1,
             "casefold": True,

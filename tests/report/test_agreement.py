@@ -148,7 +148,7 @@ class TestChoiceOfChance:
     def test_costly_ones_as_far_as_the_budget_goes(self):
         of_few = softirr.agreement(distinct(40), Slow()).expected_agreement
         of_many = softirr.agreement(distinct(200), Slow()).expected_agreement
-        assert (of_few.method, of_many.method) == ("exact", "stratified")
+        assert (of_few.method, of_many.method) == ("exact", "sample")
         assert of_many.standard_error <= TARGET_SE
         assert of_many.pairs_scored < 10_000
 
@@ -165,10 +165,10 @@ class TestChoiceOfChance:
     def test_the_target_by_default(self):
         """0.005, and 0.001 where the measure is cheap."""
         answers = distinct(300)
-        cheap = softirr.agreement(answers, "indel", chance="stratified").expected_agreement
-        costly = softirr.agreement(answers, Slow(), chance="stratified").expected_agreement
+        cheap = softirr.agreement(answers, "indel", chance="sample").expected_agreement
+        costly = softirr.agreement(answers, Slow(), chance="sample").expected_agreement
         with_target = softirr.agreement(
-            answers, Slow(), chance="stratified", options=softirr.AgreementOptions(target_se=0.0015)
+            answers, Slow(), chance="sample", options=softirr.AgreementOptions(target_se=0.0015)
         ).expected_agreement
         assert cheap.standard_error <= CHEAP_TARGET_SE == 0.001
         assert 0.001 < costly.standard_error <= TARGET_SE == 0.005
@@ -178,11 +178,11 @@ class TestChoiceOfChance:
     @pytest.mark.slow
     def test_the_three_agree(self):
         answers = distinct(300)
-        exact, stratified, permuted = (
+        exact, sampled, permuted = (
             softirr.agreement(answers, "indel", chance=chance, options=softirr.AgreementOptions(permutations=20))
-            for chance in ("exact", "stratified", "permutation")
+            for chance in ("exact", "sample", "permutation")
         )
-        for method_report in (stratified, permuted):
+        for method_report in (sampled, permuted):
             expected = method_report.expected_agreement
             for name in ("cohen", "fleiss", "krippendorff"):
                 assert getattr(expected, name) == pytest.approx(
@@ -193,12 +193,6 @@ class TestChoiceOfChance:
                 assert method_report.coefficients[name].standard_error == pytest.approx(
                     exact.coefficients[name].standard_error, rel=0.2
                 )
-
-    def test_sorting_by_another_measure(self):
-        report = softirr.agreement(
-            distinct(200), Slow(), chance="stratified", options=softirr.AgreementOptions(sorting="jaccard")
-        )
-        assert report.expected_agreement.standard_error <= TARGET_SE
 
     def test_large_sets_cost_more(self, monkeypatch):
         """The budget counts the work: an assignment of 20 texts with 20 is dearer than one of 2 with 2."""
@@ -214,9 +208,9 @@ class TestChoiceOfChance:
             ]
             report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "indel")
             methods.append(report.expected_agreement.method)
-        assert methods == ["exact", "stratified"]
+        assert methods == ["exact", "sample"]
 
-    @pytest.mark.parametrize("chance", ["exact", "stratified", "permutation"])
+    @pytest.mark.parametrize("chance", ["exact", "sample", "permutation"])
     def test_sets(self, chance):
         report = softirr.agreement(table(30, sets=True), "indel", chance=chance)
         assert report.expected_agreement.method == chance

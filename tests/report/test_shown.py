@@ -114,7 +114,6 @@ class TestProvenance:
             "chance": "permutation",
             "permutations": 7,
             "target_error": None,
-            "sorting": None,
             "assignment": "greedy",
             "marginals": "answers",
             "compat": None,
@@ -128,7 +127,7 @@ class TestProvenance:
     def test_options_that_were_not_used_are_none(self, table: softirr.AnnotationTable) -> None:
         exact = self.of(table)["options"]
         assert (exact["chance"], exact["permutations"], exact["target_error"]) == ("auto", None, None)
-        sampled = self.of(table, chance="stratified")["options"]
+        sampled = self.of(table, chance="sample")["options"]
         assert (sampled["target_error"], sampled["permutations"]) == (0.001, None)
 
     def test_the_hash_of_a_file(self, tmp_path: Path) -> None:

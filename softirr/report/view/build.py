@@ -28,7 +28,6 @@ __all__ = ["view"]
 _CHANCE = {
     "exact": "exactly, from every pair of answers",
     "permutation": "by permutation",
-    "stratified": "from a sample of pairs",
     "sample": "from a sample of pairs",
     "audit": "corrected by judgments",
 }

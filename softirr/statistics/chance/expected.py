@@ -88,7 +88,7 @@ class Chance:
     Attributes
     ----------
     method : str
-        ``exact``, ``permutation`` or ``stratified``.
+        ``exact``, ``permutation`` or ``sample``.
     cohen, cohen_error : shape (m,)
         Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from
         sampling.

@@ -15,7 +15,7 @@ from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import permutation
-from softirr.statistics.chance.stratified import stratified
+from softirr.statistics.chance.sample import sample
 from softirr.statistics.coefficients.intervals import Coefficient, analytic
 from softirr.statistics.coefficients.summary import Summary, summarize
 
@@ -65,7 +65,6 @@ def matrix_agreement(
     chance: str = "exact",
     marginals: Marginals = "answers",
     permutations: int = 3,
-    cheap: Any = None,
     target_se: float = 0.005,
     seed: int = 0,
 ) -> MatrixAgreement:
@@ -79,15 +78,13 @@ def matrix_agreement(
     similarity : array_like, shape (V, V), optional
         Weights of agreement between the V categories: symmetric, in [0, 1], 1 on the diagonal. The identity (default)
         gives the classical coefficients.
-    chance : {"exact", "permutation", "stratified"}
+    chance : {"exact", "permutation", "sample"}
     marginals : {"answers", "gwet2014"}
         Answers pooled for Scott, Fleiss and Gwet, see :class:`softirr.answers.ratings.Pooling`.
     permutations : int
         Number of permutations for ``chance="permutation"``.
-    cheap : array_like, shape (V, V), optional
-        For ``chance="stratified"``: the similarity that sorts pairs into strata (default: ``similarity``).
     target_se : float
-        Standard error of the expected agreement to reach with ``chance="stratified"``.
+        Standard error of the expected agreement to reach with ``chance="sample"``.
     seed : int
 
     Returns
@@ -108,16 +105,15 @@ def matrix_agreement(
     0.636
     """
     for name, value, allowed in (
-        ("chance", chance, ("exact", "permutation", "stratified")),
+        ("chance", chance, ("exact", "permutation", "sample")),
         ("marginals", marginals, get_args(Marginals)),
     ):
         if value not in allowed:
             raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
     if permutations < 1 or not target_se > 0:
         raise InputError(f"permutations is {permutations} and target_se {target_se}, but both must be above 0.")
-    ratings = Ratings.from_matrix(_plain_columns(matrix), renumber=similarity is None and cheap is None)
-    equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights("similarity", similarity, ratings))
-    sorting = equivalence if cheap is None else MatrixEquivalence(_weights("cheap", cheap, ratings))
+    ratings = Ratings.from_matrix(_plain_columns(matrix), renumber=similarity is None)
+    equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights(similarity, ratings))
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if not len(scores):
@@ -128,7 +124,7 @@ def matrix_agreement(
             return exact(ratings, equivalence, scores, marginals=wanted)
         if chance == "permutation":
             return permutation(ratings, equivalence, permutations=permutations, marginals=wanted, seed=seed)
-        return stratified(ratings, equivalence.score, scores, sorting, target_se=target_se, marginals=wanted, seed=seed)
+        return sample(ratings, equivalence.score, scores, target_se=target_se, marginals=wanted, seed=seed)
 
     known = expected("answers")
     pooled = known if marginals == "answers" else expected(marginals)
@@ -147,26 +143,26 @@ class _Identity:
         return (ks[:, None] == ls[None, :]).astype(np.float64)
 
 
-def _weights(name: str, given: Any, ratings: Ratings) -> Floats:
+def _weights(given: Any, ratings: Ratings) -> Floats:
     """A similarity of the categories, checked."""
     try:
         similarity: Floats = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be a square matrix of numbers, one row for each category.") from None
+        raise InputError("similarity must be a square matrix of numbers, one row for each category.") from None
     size = ratings.n_answers
     if similarity.ndim != 2 or similarity.shape[0] != similarity.shape[1] or len(similarity) < size:
         raise InputError(
-            f"{name} has shape {similarity.shape}, but the largest category is {size - 1:,}: "
+            f"similarity has shape {similarity.shape}, but the largest category is {size - 1:,}: "
             f"it needs {size:,} rows and columns, numbered from 0."
         )
     if not np.isfinite(similarity).all():
-        raise InputError(f"{name} has a value that is missing or infinite.")
+        raise InputError("similarity has a value that is missing or infinite.")
     if not np.allclose(similarity, similarity.T, rtol=0, atol=_ROUNDING):
-        raise InputError(f"{name} is not symmetric: two categories have two values.")
+        raise InputError("similarity is not symmetric: two categories have two values.")
     if not np.allclose(np.diagonal(similarity), 1, rtol=0, atol=_ROUNDING):
-        raise InputError(f"{name} must be 1 for a category with itself.")
+        raise InputError("similarity must be 1 for a category with itself.")
     if not (similarity.min(initial=1.0) >= -_ROUNDING and similarity.max(initial=0.0) <= 1 + _ROUNDING):
-        raise InputError(f"{name} has a value outside [0, 1].")
+        raise InputError("similarity has a value outside [0, 1].")
     return _without_rounding(similarity)
 
 

@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from softirr.answers.ratings import Comparisons, Floats, Ints, Ratings, sums
-from softirr.statistics.chance.strata import cells
+from softirr.answers.ratings import Comparisons, Floats, Ints, Pooling, Ratings, sums
+from softirr.statistics.chance.different_pairs import DifferentPairs, scaled, shared_rater_pairs
 from softirr.statistics.evidence.text_pairs import TextPairs
 
 __all__ = ["CHANCE_CUTS", "Design", "Frame", "RatingsOfPairs", "chance_stratum"]
@@ -208,16 +208,22 @@ class Design:
         """
         comparisons = ratings.comparisons
         draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
-        rows, density, cohen, pooled = _pool(ratings, pool, max(pool, every), draw_pool)
+        pooling = Pooling.of(ratings)
+        if DifferentPairs.count_ordered(ratings, pooling) <= 2 * max(pool, every):
+            pairs = DifferentPairs.all(ratings, pooling)
+        else:
+            pairs = DifferentPairs.sample(ratings, pooling, pool, draw_pool)
+        cohen, pooled = pairs.cohen_weights(ratings), pairs.pooled_weights(ratings, pooling)
         first, second = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
         texts = text_pairs(first, second)
         per_pair = ratings.pair_weights
         total = float(texts.weights(per_pair).sum())
         same = Frame.same_items(first, second, texts, _ranks(texts, draw_same), total)
-        first, second = ratings.answer[rows[0]], ratings.answer[rows[1]]
+        first, second = ratings.answer[pairs.first], ratings.answer[pairs.second]
         texts = text_pairs(first, second)
         different = Frame.different_items(first, second, texts, _ranks(texts, draw_different), pooled)
-        return cls(ratings, same, different, cohen, pooled, rows, density, equivalence(first, second))
+        by_measure = equivalence(first, second)
+        return cls(ratings, same, different, cohen, pooled, (pairs.first, pairs.second), pairs.density, by_measure)
 
     def part(self, rows: Ints, rater: int, *, with_rater: bool) -> Design:
         """The frames of some pairs of raters on some items.
@@ -249,13 +255,13 @@ class Design:
         place[rows] = np.arange(len(rows))
         first, second = place[self.rows[0]], place[self.rows[1]]
         there = np.flatnonzero((first >= 0) & (second >= 0))
-        cell = cells(ratings, first[there], second[there]) if len(there) else there
+        cell = shared_rater_pairs(ratings, first[there], second[there]) if len(there) else there
         usable = own.shared >= 2
         inside = np.append(usable, False)[cell]
         different_at, cell = there[inside], cell[inside]
         density = self.density[different_at]
         shared = own.shared.astype(np.float64)
-        weight = _scaled(
+        weight = scaled(
             1 / (shared[cell] ** 2 * density), float(np.mean(1 - 1 / shared[usable])) if usable.any() else 0.0
         )
         return replace(
@@ -306,61 +312,6 @@ class Design:
         return (a, b) if a < b else (b, a)
 
 
-def _pool(
-    ratings: Ratings, size: int, every: int, rng: np.random.Generator
-) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
-    """Random pairs of rows of different items, their probability in one draw, and their weights.
-
-    The weights are those in both expected agreements. Few pairs are all taken, and agreement by chance is exact.
-    """
-    comparisons, rows = ratings.comparisons, ratings.comparable
-    n, per_item = len(rows), ratings.per_item[ratings.comparable_items]
-    ordered_pairs = float(n * (n - 1) - np.sum(per_item * (per_item - 1)))
-    if ordered_pairs <= 2 * every:
-        first, second = (rows[part] for part in np.triu_indices(n, 1))
-        apart = ratings.item[first] != ratings.item[second]
-        first, second = first[apart], second[apart]
-        cell = cells(ratings, first, second)
-        density: Floats = np.ones(len(first))
-    else:
-        first, second, cell, density = _sampled(ratings, size, ordered_pairs, rng)
-    count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
-    usable = comparisons.shared >= 2
-    own, m = ratings.weight[comparisons.item], len(usable)
-    mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=m) for k in (1, 2))
-    weight = np.append(np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[cell]
-    different = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
-    cohen = _scaled(weight * count / density, float(different.sum()) / max(len(different), 1))
-    answers = ratings.weight[ratings.comparable_items] * per_item
-    pooled = _scaled(count / density, 1 - float(np.sum(answers**2)) / float(answers.sum()) ** 2)
-    return (first, second), density, cohen, pooled
-
-
-def _sampled(
-    ratings: Ratings, size: int, ordered_pairs: float, rng: np.random.Generator
-) -> tuple[Ints, Ints, Ints, Floats]:
-    """Random pairs of rows, half of them within the rater pairs; the rater pair and the probability of each."""
-    comparisons, rows = ratings.comparisons, ratings.comparable
-    shared = comparisons.shared.astype(np.float64)
-    usable = np.flatnonzero(comparisons.shared >= 2)
-    n, m = len(rows), len(usable)
-    half = size // 2 if m else 0
-    order = np.argsort(comparisons.rater_pair, kind="stable")
-    start = np.cumsum(comparisons.shared) - comparisons.shared
-    q = usable[rng.integers(0, max(m, 1), half)]
-    i = rng.integers(0, comparisons.shared[q])
-    j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q]
-    first, second = comparisons.left[order[start[q] + i]], comparisons.right[order[start[q] + j]]
-    while (missing := size - len(first)) > 0:
-        a, b = rows[rng.integers(0, n, 2 * missing)], rows[rng.integers(0, n, 2 * missing)]
-        fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]
-        first, second = np.append(first, a[fits]), np.append(second, b[fits])
-    cell = cells(ratings, first, second)
-    ordered = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
-    # 1 / infinity where the pair belongs to no pair of raters
-    return first, second, cell, half / size / ordered[cell] + (1 - half / size) * 2 / ordered_pairs
-
-
 def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
     """A random number for each pair of texts.
 
@@ -371,7 +322,3 @@ def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
     later = np.flatnonzero(texts.owner[1:] == texts.owner[:-1]) + 1
     rank[later] = rng.random(len(later))
     return np.asarray(rank)
-
-
-def _scaled(weights: Floats, total: float) -> Floats:
-    return weights * (total / float(weights.sum())) if weights.any() else weights

@@ -52,8 +52,8 @@ class TestCoverage:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["free text, 2 raters, low agreement", "free text, 4 raters, 25% missing"])
-    def test_stratified(self, name):
-        for of, covered in coverage.cover(POPULATIONS[name], 100, "stratified", self.PROJECTS).items():
+    def test_sample(self, name):
+        for of, covered in coverage.cover(POPULATIONS[name], 100, "sample", self.PROJECTS).items():
             assert covered.share_held >= 0.89, of
 
     def test_an_interval_that_is_too_narrow_is_found_out(self, monkeypatch):
@@ -72,7 +72,7 @@ class TestCommands:
         assert main(["coverage", "--projects", "5", "--items", "12", "--populations", "3 cat"]) == 0
         out = capsys.readouterr().out
         rows = [line for line in out.splitlines() if line.startswith("| 3 categories")]
-        assert [row.split(" | ")[2] for row in rows] == ["exact", "stratified"]
+        assert [row.split(" | ")[2] for row in rows] == ["exact", "sample"]
         assert all(re.search(r"\d+\.\d%", row) for row in rows)
 
     @pytest.mark.parametrize(

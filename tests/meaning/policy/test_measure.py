@@ -154,7 +154,7 @@ def test_one_sample_of_pairs_serves_every_policy() -> None:
             table,
             directed,
             policy=policy,
-            chance="stratified",
+            chance="sample",
             cache=None,
             progress=None,
             options=softirr.AgreementOptions(target_se=1.0, reasons=False),

@@ -138,7 +138,6 @@ class TestExamples:
             ({"similarity": [[1, 0.5], [0.4, 1]]}, "not symmetric"),
             ({"similarity": [[0.5, 0], [0, 1]]}, "1 for a category with itself"),
             ({"similarity": [[1, 2], [2, 1]]}, r"outside \[0, 1\]"),
-            ({"cheap": [[1]], "chance": "stratified"}, "cheap has shape"),
             ({"chance": "guess"}, "The option chance"),
             ({"marginals": "both"}, "The option marginals"),
             ({"permutations": 0}, "above 0"),

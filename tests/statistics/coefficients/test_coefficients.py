@@ -222,7 +222,7 @@ class TestDegenerate:
         ],
         ids=["all empty", "one item", "one rater", "no overlap", "one category", "nothing"],
     )
-    @pytest.mark.parametrize("chance", ["exact", "permutation", "stratified"])
+    @pytest.mark.parametrize("chance", ["exact", "permutation", "sample"])
     def test_reports(self, rows, chance):
         table = softirr.AnnotationTable.from_answers([softirr.Answer(*row) for row in rows])
         with np.errstate(all="raise"):

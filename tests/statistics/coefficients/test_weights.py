@@ -169,11 +169,8 @@ def test_what_takes_no_weights_says_so() -> None:
     chosen = drawn(30)
     table = weighted(table_of(rows_of(chosen)), _for(chosen, np.arange(30) + 1.0))
     for call in (
-        lambda: softirr.agreement(table, "indel", chance="stratified"),
         lambda: softirr.agreement(table, "indel", options=softirr.AgreementOptions(marginals="gwet2014")),
         lambda: softirr.compare([table, table], "indel"),
     ):
         with pytest.raises(softirr.InputError, match="takes no item weights"):
             call()
-    with pytest.raises(softirr.InputError, match="choose chance exact or permutation, or read the table without them"):
-        softirr.agreement(table, "indel", chance="stratified")

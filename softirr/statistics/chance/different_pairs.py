@@ -1,0 +1,151 @@
+"""Pairs of answers to different items: all of them, or a simple random sample, with their weights by chance.
+
+Half of a sample is drawn for Cohen's agreement by chance (two raters' answers to the items they share), half for the
+pooled one. Each pair counts by the inverse of its probability of being drawn, and the weights of a sample are scaled to
+those of all pairs (Hájek 1971).
+
+References
+----------
+Hájek, J. (1971). Comment on a paper by D. Basu. In: Foundations of statistical inference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
+
+__all__ = ["DifferentPairs", "shared_rater_pairs"]
+
+
+@dataclass(frozen=True, eq=False)
+class DifferentPairs:
+    """Unordered pairs of pooled rows of different items.
+
+    Attributes
+    ----------
+    first, second : shape (M,)
+        Rows of the ratings.
+    rater_pair : shape (M,)
+        The rater pair whose shared items both rows belong to, or the number of rater pairs.
+    density : shape (M,)
+        Probability of each pair in a single draw; 1 if all pairs are here.
+    """
+
+    first: Ints
+    second: Ints
+    rater_pair: Ints
+    density: Floats
+
+    @classmethod
+    def all(cls, ratings: Ratings, pooling: Pooling) -> DifferentPairs:
+        """Every pair, once."""
+        first, second = (pooling.rows[part] for part in np.triu_indices(len(pooling.rows), 1))
+        differs = ratings.item[first] != ratings.item[second]
+        first, second = first[differs], second[differs]
+        rater_pair = shared_rater_pairs(ratings, first, second)
+        return cls(first, second, rater_pair, np.ones(len(first)))
+
+    @classmethod
+    def sample(cls, ratings: Ratings, pooling: Pooling, size: int, rng: np.random.Generator) -> DifferentPairs:
+        """Random pairs, drawn with replacement, half of them within rater pairs; needs two items."""
+        comparisons, rows = ratings.comparisons, pooling.rows
+        usable = np.flatnonzero(comparisons.shared >= 2)
+        m = len(usable)
+        half = size // 2 if m else 0
+        order = np.argsort(comparisons.rater_pair, kind="stable")
+        start = np.cumsum(comparisons.shared) - comparisons.shared
+        q = usable[rng.integers(0, max(m, 1), half)]
+        i = rng.integers(0, comparisons.shared[q])
+        j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q]
+        first, second = comparisons.left[order[start[q] + i]], comparisons.right[order[start[q] + j]]
+        while (missing := size - len(first)) > 0:
+            a, b = rows[rng.integers(0, len(rows), 2 * missing)], rows[rng.integers(0, len(rows), 2 * missing)]
+            fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]
+            first, second = np.append(first, a[fits]), np.append(second, b[fits])
+        rater_pair = shared_rater_pairs(ratings, first, second)
+        # infinite where the pair belongs to no rater pair with two items
+        shared = comparisons.shared.astype(np.float64)
+        n_ordered = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
+        of_rater_pair = half / size / n_ordered[rater_pair]
+        return cls(
+            first, second, rater_pair, of_rater_pair + (1 - half / size) * 2 / cls.count_ordered(ratings, pooling)
+        )
+
+    @staticmethod
+    def count_ordered(ratings: Ratings, pooling: Pooling) -> float:
+        """Number of ordered pairs of pooled rows of different items."""
+        n, per_item = len(pooling.rows), np.bincount(ratings.item[pooling.rows])
+        return float(n * (n - 1) - np.sum(per_item * (per_item - 1)))
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all pairs, each once."""
+        return bool(len(self.density)) and bool((self.density == 1).all())
+
+    def joined(self, other: DifferentPairs) -> DifferentPairs:
+        """These pairs and further ones that were drawn in the same way."""
+        parts = (
+            np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("first", "second", "rater_pair", "density")
+        )
+        return DifferentPairs(*parts)
+
+    def pooled_weights(self, ratings: Ratings, pooling: Pooling) -> Floats:
+        """Weight of each pair's equivalence in π' S π, shape (M,)."""
+        of_row = np.zeros(len(ratings.item))
+        of_row[pooling.rows] = pooling.weights
+        of_item = sums(ratings.item, of_row, ratings.n_items)
+        return scaled(of_row[self.first] * of_row[self.second] / self.density, 1 - float(np.sum(of_item**2)))
+
+    def cohen_weights(self, ratings: Ratings) -> Floats:
+        """Weight of each pair's equivalence in the mean over rater pairs of ``p_r' S p_s``, shape (M,).
+
+        0 for pairs that belong to no rater pair with two items.
+        """
+        comparisons = ratings.comparisons
+        usable = comparisons.shared >= 2
+        own, m = ratings.weight[comparisons.item], len(usable)
+        mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=m) for k in (1, 2))
+        weight = np.append(np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[self.rater_pair]
+        count = ratings.weight[ratings.item[self.first]] * ratings.weight[ratings.item[self.second]]
+        different = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
+        return scaled(weight * count / self.density, float(different.sum()) / max(len(different), 1))
+
+
+def scaled(weights: Floats, total: float) -> Floats:
+    """The weights, scaled to a sum; unchanged if all are 0."""
+    return weights * (total / float(weights.sum())) if weights.any() else weights
+
+
+def shared_rater_pairs(ratings: Ratings, first: Ints, second: Ints) -> Ints:
+    """For each pair of rows, the rater pair whose shared items both belong to, or the number of rater pairs.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Needs at least one item with two answers.
+    first, second : shape (M,)
+        Rows.
+
+    Returns
+    -------
+    shape (M,)
+    """
+    comparisons, n = ratings.comparisons, np.int64(ratings.n_raters)
+    m = len(comparisons.rater_pairs)
+    code = comparisons.rater_pairs[:, 0] * n + comparisons.rater_pairs[:, 1]
+    r, s = ratings.rater[first], ratings.rater[second]
+    wanted = np.minimum(r, s) * n + np.maximum(r, s)
+    number = np.minimum(np.searchsorted(code, wanted), m - 1)
+    answered = np.sort(ratings.item * n + ratings.rater)
+
+    def has(item: Ints, rater: Ints) -> NDArray[np.bool_]:
+        key = item * n + rater
+        return answered[np.minimum(np.searchsorted(answered, key), len(answered) - 1)] == key
+
+    both = (code[number] == wanted) & has(ratings.item[first], s) & has(ratings.item[second], r)
+    return np.where(both, number, m)

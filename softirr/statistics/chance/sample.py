@@ -1,0 +1,219 @@
+"""Agreement expected by chance from a simple random sample of pairs of answers to different items.
+
+Random pairs are nearly all different in meaning, so a few thousand give each expected agreement with a small error. What
+needs no sample is exact: an answer with itself, and with the other answers to its item. The sample doubles until the
+standard errors are below the target, or until it would contain all pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
+from softirr.statistics.chance.different_pairs import DifferentPairs
+from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
+
+__all__ = ["sample"]
+
+Score = Callable[[Ints, Ints], Floats]
+"""Equivalence of answer k[i] with answer l[i]."""
+
+_FIRST = 2_000
+"""Pairs of the first round: the share of pairs above the 5% point has a standard error below 0.005."""
+_LEAST = 30
+"""Sampled pairs of a rater pair from which on its own mean is used, not the mean of all rater pairs."""
+
+
+def sample(
+    ratings: Ratings,
+    score: Score,
+    scores: Floats,
+    *,
+    target_se: float,
+    marginals: Marginals = "answers",
+    seed: int = 0,
+) -> Chance:
+    """Expected agreement from a simple random sample of pairs.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Needs at least one item with two answers.
+    score : callable
+        The equivalence of answers k[i] and l[i].
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    target_se : float
+        Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
+    marginals : {"answers", "gwet2014"}
+        Which answers π consists of, see :class:`softirr.answers.ratings.Pooling`.
+    seed : int
+
+    Returns
+    -------
+    Chance
+        With the standard errors of the sample and the number of pairs that were scored.
+    """
+    pooling, rng = Pooling.of(ratings, marginals), np.random.default_rng(seed)
+    n_pairs = DifferentPairs.count_ordered(ratings, pooling) / 2
+    size, pairs, values = _FIRST, None, np.zeros(0)
+    while size < n_pairs:
+        drawn = DifferentPairs.sample(ratings, pooling, size - len(values), rng)
+        pairs = drawn if pairs is None else pairs.joined(drawn)
+        values = np.concatenate([values, score(ratings.answer[drawn.first], ratings.answer[drawn.second])])
+        chance = _Sampled(ratings, pooling, scores, pairs, values).chance
+        if chance.standard_error <= target_se:
+            return chance
+        size *= 2
+    pairs = DifferentPairs.all(ratings, pooling)
+    values = score(ratings.answer[pairs.first], ratings.answer[pairs.second])
+    return _Sampled(ratings, pooling, scores, pairs, values).chance
+
+
+@dataclass(frozen=True, eq=False)
+class _Sampled:
+    """Scored pairs of answers to different items, and what follows from them.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    pooling : Pooling
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    pairs : DifferentPairs
+    values : shape (M,)
+        Equivalence of each of ``pairs``.
+    """
+
+    ratings: Ratings
+    pooling: Pooling
+    scores: Floats
+    pairs: DifferentPairs
+    values: Floats
+
+    @cached_property
+    def chance(self) -> Chance:
+        """The expected agreements and their standard errors."""
+        ratings, pairs = self.ratings, self.pairs
+        comparisons = ratings.comparisons
+        pooled_mean, pooled_error = self._mean(pairs.pooled_weights(ratings, self.pooling))
+        mean, error, loadings = self._rater_pairs()
+        m, pair = len(comparisons.shared), comparisons.rater_pair
+        own = ratings.weight[comparisons.item]
+        share = own / sums(pair, own, m)[pair]
+        met = share * self.scores + (1 - share) * mean[pair]
+        apart = 1 - sums(pair, share**2, m)
+        mass, near = self._row_weights
+        distinct, similarity, similarity_error = self._between_distinct()
+        item_mass = sums(ratings.item, mass, ratings.n_items)
+        pooled_at = (near + (1 - item_mass[ratings.item]) * pooled_mean)[self.pooling.rows]
+        apart_pooled = 1 - float(np.sum(item_mass**2))
+        answers = ratings.answer[pairs.first], ratings.answer[pairs.second]
+        return Chance(
+            method="sample",
+            cohen=sums(pair, share * met, m),
+            cohen_error=apart * error,
+            cohen_left=met,
+            cohen_right=met,
+            cohen_noise=np.zeros(m),
+            pooling=self.pooling,
+            pooled=float(self.pooling.weights @ pooled_at),
+            pooled_error=apart_pooled * pooled_error,
+            pooled_at=pooled_at,
+            pooled_noise=0.0,
+            distinct=distinct,
+            similarity=similarity,
+            similarity_error=similarity_error,
+            distribution=self._distribution(),
+            pairs_scored=different_pairs(*answers, ratings.n_answers),
+            cohen_loadings=apart[:, None] * loadings,
+            pooled_without=self._pooled_without(),
+        )
+
+    def _mean(self, weights: Floats) -> tuple[float, float]:
+        """Weighted mean of the sampled equivalences, and its standard error: 0 if all pairs are here."""
+        total = float(weights.sum())
+        if total <= 0:
+            return 0.0, 0.0
+        mean = float(weights @ self.values) / total
+        if self.pairs.complete:
+            return mean, 0.0
+        # as if one more pair were equivalent: a sample without an equivalent pair is no proof that there are none
+        squares = float(np.sum((weights * (self.values - mean)) ** 2)) + (total / len(weights)) ** 2
+        return mean, float(np.sqrt(squares)) / total
+
+    def _rater_pairs(self) -> tuple[Floats, Floats, Floats]:
+        """Mean and standard error of each rater pair, shape (m,), and its loading on the common error, shape (m, 1)."""
+        ratings, pairs = self.ratings, self.pairs
+        m = len(ratings.comparisons.shared)
+        weights = pairs.cohen_weights(ratings)
+        overall, common = self._mean(weights)
+        mean, error, loadings = np.full(m, overall), np.full(m, common), np.full((m, 1), common)
+        total = sums(pairs.rater_pair, weights, m + 1)[:m]
+        drawn = np.bincount(pairs.rater_pair, minlength=m + 1)[:m]
+        own = np.flatnonzero((total > 0) & ((drawn >= _LEAST) | pairs.complete))
+        if len(own):
+            mean[own] = sums(pairs.rater_pair, weights * self.values, m + 1)[own] / total[own]
+            level = np.append(mean, 0.0)[pairs.rater_pair]
+            squares = sums(pairs.rater_pair, (weights * (self.values - level)) ** 2, m + 1)[own]
+            error[own] = 0.0 if pairs.complete else np.sqrt(squares) / total[own]
+            loadings[own] = 0.0
+        return mean, error, loadings
+
+    @cached_property
+    def _row_weights(self) -> tuple[Floats, Floats]:
+        """Of each row: its weight in π, and its equivalence with itself and the other rows of its item, by weight."""
+        ratings, comparisons = self.ratings, self.ratings.comparisons
+        n = len(ratings.item)
+        mass = np.zeros(n)
+        mass[self.pooling.rows] = self.pooling.weights
+        near = mass.copy()
+        for a, b in ((comparisons.left, comparisons.right), (comparisons.right, comparisons.left)):
+            near += sums(a, self.scores * mass[b], n)
+        return mass, near
+
+    def _between_distinct(self) -> tuple[int, float, float]:
+        """Number of distinct answers q, mean equivalence over their q × q pairs, and its standard error."""
+        ratings, comparisons, pairs = self.ratings, self.ratings.comparisons, self.pairs
+        count = np.bincount(ratings.answer[self.pooling.rows], minlength=ratings.n_answers)
+        q = int(np.count_nonzero(count))
+        a, b = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+        differing = np.flatnonzero(a != b)
+        of_item = 2 / (count[a[differing]] * count[b[differing]] * float(q**2))
+        k, l = ratings.answer[pairs.first], ratings.answer[pairs.second]  # noqa: E741
+        weights = np.where(k != l, 1 / (count[k] * count[l] * pairs.density), 0.0)
+        mean, error = self._mean(weights)
+        rest = max(1 - 1 / q - float(of_item.sum()), 0.0)
+        return q, 1 / q + float(of_item @ self.scores[differing]) + rest * mean, rest * error
+
+    def _distribution(self) -> ChanceDistribution | None:
+        """The distribution of the equivalence of answers to different items."""
+        weights = self.pairs.pooled_weights(self.ratings, self.pooling)
+        if not weights.sum() > 0:
+            return None
+        counts = sums(on_grid(self.values), weights, GRID + 1)
+        effective = np.inf if self.pairs.complete else float(weights.sum() ** 2 / np.sum(weights**2))
+        return ChanceDistribution.of(counts, sample=effective)
+
+    def _pooled_without(self) -> Floats | None:
+        """π' S π without each rater, nan if no two answers of an item are left."""
+        ratings, comparisons, pairs = self.ratings, self.ratings.comparisons, self.pairs
+        if self.pooling.marginals != "answers" or ratings.weights is not None:
+            return None
+        result = np.full(ratings.n_raters, np.nan)
+        for rater in range(ratings.n_raters):
+            rest = ratings.per_item - (sums(ratings.item, 1.0 * (ratings.rater == rater), ratings.n_items) > 0)
+            kept = (ratings.rater != rater) & (rest[ratings.item] >= 2)
+            n = int(kept.sum())
+            if not n:
+                continue
+            both = np.where(kept[pairs.first] & kept[pairs.second], 1 / pairs.density, 0.0)
+            mean = float(both @ self.values) / max(float(both.sum()), 1e-300)
+            of_item = n + 2 * float(self.scores[kept[comparisons.left] & kept[comparisons.right]].sum())
+            apart = n**2 - float(np.sum(np.where(rest >= 2, rest, 0) ** 2))
+            result[rater] = (of_item + apart * mean) / n**2
+        return result
