@@ -86,17 +86,16 @@ def rapidfuzz_alone(n_items: int) -> None:
 
 def coefficients_of_scores(n_items: int) -> float | None:
     """Given the scores and chance: every coefficient of project, raters and rater pairs, with its interval."""
-    from softirr.statistics.coefficients.intervals import analytic
     from softirr.statistics.coefficients.summary import summarize
 
     ratings, scores, chance = _prepared(n_items)
     summary = summarize(ratings, scores, chance)
     for estimate in summary.coefficients.values():
-        analytic(estimate)
+        _ = estimate.coefficient
     for group in (summary.raters, summary.rater_pairs):
         for pair in group:
             for estimate in pair:
-                analytic(estimate)
+                _ = estimate.coefficient
     return summary.coefficients["krippendorff_alpha"].value
 
 

@@ -17,8 +17,8 @@ from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.sample import sample
 from softirr.statistics.coefficients.estimate import Estimate
-from softirr.statistics.coefficients.intervals import analytic
 from softirr.statistics.coefficients.registry import definition
+from softirr.statistics.coefficients.summary import ByMeasure
 from softirr.terminal import Parser, positive
 
 COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
@@ -100,7 +100,7 @@ class _Projects:
             matrix = self.population.draw(self.n_items, np.random.default_rng([self.seed, self.n_items, number]))
             estimates = _estimates(matrix, self.population.similarity, self.chance, number)
             for name, estimate in estimates.items():
-                coefficient = analytic(estimate)
+                coefficient = estimate.coefficient
                 if coefficient.ci95 is not None:
                     ends.append((name, coefficient.ci95))
         return ends
@@ -117,7 +117,8 @@ def _estimates(matrix: Ints, similarity: Floats, chance: str, seed: int) -> dict
         expected = exact(ratings, equivalence, scores)
     else:
         expected = sample(ratings, equivalence.score, scores, target_se=_TARGET, seed=seed)
-    return {name: definition(name).estimate(ratings, scores, expected) for name in COEFFICIENTS}
+    by_measure = ByMeasure(ratings, scores, expected)
+    return {name: by_measure.estimate(definition(name)) for name in COEFFICIENTS}
 
 
 def _coverage(ends: Floats, truth: float) -> Coverage:

@@ -10,11 +10,9 @@ import numpy as np
 
 from softirr.answers.ratings import Ints
 from softirr.markdown import table_head, table_row
-from softirr.statistics.coefficients.intervals import Sample, analytic
+from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
-from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import difference
-from softirr.statistics.draws import Draws
 from softirr.terminal import Parser, positive
 
 __all__ = ["SimulatedDifference", "add_options", "answers", "simulated_difference", "table"]
@@ -89,15 +87,8 @@ def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -
 
 
 def _sample(matrix: Ints, coefficient: str) -> Sample:
-    agreement = matrix_agreement(matrix)
-    estimate = agreement.summary.coefficients[coefficient]
-    numbers = np.arange(agreement.ratings.n_items)
-    assert agreement.chance is not None
-    draws = Draws.of_items(agreement.ratings, agreement.scores, agreement.chance, numbers).over(
-        definition(coefficient).over_draws
-    )
-    items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
-    return Sample(analytic(estimate), draws, items)
+    estimate = matrix_agreement(matrix).summary.coefficients[coefficient]
+    return Sample(estimate.coefficient, estimate.draws, tuple(map(str, estimate.items.tolist())))
 
 
 def add_options(options: Parser) -> None:

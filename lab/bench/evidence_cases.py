@@ -18,7 +18,7 @@ from softirr.statistics.chance.equivalence import PairEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients import registry
-from softirr.statistics.coefficients.intervals import analytic
+from softirr.statistics.coefficients.summary import ByMeasure
 from softirr.statistics.evidence.design import Design, chance_stratum
 from softirr.statistics.evidence.estimator import MeasureChance
 from softirr.statistics.evidence.judgments import Judged
@@ -62,7 +62,7 @@ class Case:
         comparisons = ratings.comparisons
         scores = design.same.texts.equivalence(design.same.texts.p)
         chance = permutation(ratings, _sampled(design), permutations=2, seed=0)
-        by_measure = {name: analytic(coefficient) for name, coefficient in _all(ratings, scores, chance).items()}
+        by_measure = {name: estimate.coefficient for name, estimate in _all(ratings, scores, chance).items()}
         truth = _truth(frames, concepts)
         index = np.arange(len(comparisons.left))
         measure_chance = MeasureChance(ratings, scores, chance, index)
@@ -89,10 +89,9 @@ def _sampled(design: Design) -> PairEquivalence:
 
 
 def _all(ratings: Ratings, scores: Floats, chance: Any) -> dict[str, Any]:
+    by_measure = ByMeasure(ratings, scores, chance)
     return {
-        coefficient.key: coefficient.estimate(ratings, scores, chance)
-        for coefficient in registry.DEFINITIONS
-        if coefficient.audited
+        coefficient.key: by_measure.estimate(coefficient) for coefficient in registry.DEFINITIONS if coefficient.audited
     }
 
 
@@ -194,4 +193,4 @@ def judge(case: Case, n: int) -> Judged:
                 break
     order = np.array(sorted(keys), dtype=np.int64)
     same = case.same(*np.divmod(order, texts)) if len(order) else np.zeros(0)
-    return Judged(order, same, np.ones(len(order)), np.array([keys[key] for key in order.tolist()]), texts)
+    return Judged(order, same, np.array([keys[key] for key in order.tolist()]), texts)

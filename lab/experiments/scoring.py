@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.experiments.influence import item_influence
 from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import Measure
@@ -21,7 +22,7 @@ from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.permutation import permutation
-from softirr.statistics.coefficients.registry import coefficient_keys
+from softirr.statistics.coefficients.registry import coefficient_keys, definition
 from softirr.statistics.coefficients.summary import Summary, summarize
 from softirr.statistics.matching.assignment import METHODS, AnswerScorer
 
@@ -135,16 +136,28 @@ def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *,
         answers = AnswerScorer(table, scorer, method=method)
         same[method] = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
         summaries[method] = _coefficients(ratings, answers, same[method], chance, key)
-    best = summaries[METHODS[0]].coefficients
     names = coefficient_keys()
     return Scored(
         {method: {name: summary.coefficients[name].value for name in names} for method, summary in summaries.items()},
         same[METHODS[0]],
-        {name: value + best[name].influence for name in names if (value := best[name].value) is not None},
+        _contributions(summaries[METHODS[0]]),
         shared.scorer.pairs_scored - n_before,
         len(table.texts),
         time.perf_counter() - started,
     )
+
+
+def _contributions(summary: Summary) -> dict[str, Floats]:
+    """Value plus influence of each item, for each coefficient that has a value."""
+    by_measure = summary.by_measure
+    if by_measure is None:
+        return {}
+    values = {name: estimate.value for name, estimate in summary.coefficients.items()}
+    return {
+        name: value + item_influence(by_measure, definition(name))
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def truth(codes: AnnotationTable) -> Scored:

@@ -260,33 +260,6 @@ class Pooling:
         mass = ratings.weight[ratings.item[rows]]
         return cls(rows, mass / max(float(mass.sum()), 1e-300), ratings.comparable_items)
 
-    def influence(self, ratings: Ratings, values: Floats) -> Floats:
-        """Influence of each item on Σ weights × values, for a value of each row (shape (N,))."""
-        centered = values - np.sum(self.weights * values)
-        total = sums(ratings.item[self.rows], self.weights * centered, ratings.n_items)
-        return total[self.items] * len(self.items)
-
-    def noise(self, ratings: Ratings, variance: float) -> float:
-        """Mean variance of these influences when each value carries independent noise of this variance."""
-        squares = sums(ratings.item[self.rows], self.weights**2, ratings.n_items)
-        return float(variance * np.mean(squares[self.items]) * len(self.items) ** 2)
-
-    def spread(self, ratings: Ratings, means: Floats, expected: float) -> Floats:
-        """Influence on the mean over comparable items of ``means``, at each of the N items.
-
-        Items with one answer differ with the marginals.
-
-        Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at
-        chance level.
-        """
-        item_weights = ratings.weight[ratings.comparable_items]
-        center = expected if self.marginals == "gwet2014" else float(np.average(means, weights=item_weights))
-        influence = np.zeros(ratings.n_items)
-        influence[ratings.comparable_items] = (
-            item_weights / item_weights.mean() * (means - center) * len(self.items) / len(means)
-        )
-        return np.asarray(influence[self.items] - influence[self.items].mean())
-
 
 def item_means(ratings: Ratings, scores: Floats) -> Floats:
     """Observed agreement of each comparable item.

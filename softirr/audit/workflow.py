@@ -31,7 +31,7 @@ from softirr.report.inputs import table_from
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
 from softirr.statistics.evidence.judged import ONLY
-from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames
+from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames, stem
 
 __all__ = [
     "ONLY",
@@ -104,7 +104,8 @@ def draw_sheet(
         units = list(islice(frames.units(), judgments))
     if not units:
         raise InputError("There is nothing to judge: no two answers to one item differ.")
-    return AuditSheet(tuple(unit for unit in units if unit.id not in without))
+    judged = {stem(id) for id in without}
+    return AuditSheet(tuple(unit for unit in units if stem(unit.id) not in judged))
 
 
 def apply(

@@ -16,14 +16,13 @@ from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
 from softirr.plural import plural
-from softirr.report.evidence import MOST_CORRECTED, Trio
+from softirr.report.evidence import MOST_CORRECTED, Evidence, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
 from softirr.report.scoring import Estimated
 from softirr.statistics.chance.expected import GRID, Chance, on_grid
 from softirr.statistics.coefficients.estimate import Estimate
-from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
+from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.leave_one_out import alpha_without_each_rater
-from softirr.statistics.coefficients.observed import chosen_agreement
 from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.statistics.comparisons.difference import difference, limit
 from softirr.statistics.matching.consensus import MANY
@@ -60,7 +59,7 @@ def report_parts(table: AnnotationTable, estimates: Estimated) -> dict[str, Any]
         "rater_pairs": _rater_pairs(table, estimates),
         "warnings": _warnings(table, ratings, summary),
         "distributions": _distributions(ratings, scores, chance),
-        "alpha_without": _alpha_without(table, ratings, scores, chance),
+        "alpha_without": _alpha_without(table, estimates),
     }
 
 
@@ -87,12 +86,12 @@ def _distributions(ratings: Ratings, scores: Floats, chance: Chance | None, bins
     return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 
 
-def _alpha_without(
-    table: AnnotationTable, ratings: Ratings, scores: Floats, chance: Chance | None
-) -> tuple[tuple[str, float], ...]:
-    if chance is None:
+def _alpha_without(table: AnnotationTable, whole: Estimated) -> tuple[tuple[str, float], ...]:
+    by_measure, evidence = whole.scored.summary.by_measure, whole.evidence
+    if by_measure is None:
         return ()
-    values = alpha_without_each_rater(ratings, scores, chance).tolist()
+    center = by_measure.center if evidence is None else evidence.estimates.parts.center
+    values = alpha_without_each_rater(center).tolist()
     values_without = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
     return tuple(sorted(values_without, key=lambda entry: (-entry[1], entry[0])))
 
@@ -128,7 +127,7 @@ def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPai
 
 def _with_intervals(trio: tuple[Estimate, Estimate, Estimate]) -> Trio:
     observed, kappa, sigma = trio
-    return analytic(observed), analytic(kappa), analytic(sigma)
+    return observed.coefficient, kappa.coefficient, sigma.coefficient
 
 
 def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | None:
@@ -209,8 +208,9 @@ def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
 def _rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) -> list[Contrast]:
     """The agreement of the others with each other, and each rater's difference from it.
 
-    Errors of the measure are largely the same on both sides of a difference, so its interval covers the sampling of the
-    items only, at a level that is adjusted for the number of raters (Bonferroni).
+    Without judgments the interval covers the sampling of the items only, because errors of the measure are largely the
+    same on both sides of a difference. With judgments it comes from the draws of all evidence. Its level is adjusted for
+    the number of raters (Bonferroni).
 
     Parameters
     ----------
@@ -229,32 +229,33 @@ def _rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) ->
 
 
 def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: float) -> Contrast:
-    ratings, scores = estimates.scored.ratings, estimates.scored.scores
-    with_rater = ratings.comparisons.of_rater(rater)
-    without_rater = np.setdiff1d(np.arange(len(scores)), with_rater, assume_unique=True)
-    if agreement.value is None or not len(without_rater):
+    comparisons, by_measure = estimates.scored.ratings.comparisons, estimates.scored.summary.by_measure
+    of_rater = comparisons.of_rater(rater)
+    of_others = np.setdiff1d(np.arange(len(comparisons.left)), of_rater, assume_unique=True)
+    if agreement.value is None or by_measure is None or not len(of_others):
         return None, None
-    of_rater, among = (chosen_agreement(ratings, scores, pairs) for pairs in (with_rater, without_rater))
-    others = analytic(among)
-    if estimates.evidence is not None:
-        all_pairs = np.arange(len(ratings.comparisons.rater_pairs))
-        pairs = np.setdiff1d(all_pairs, ratings.comparisons.pairs_of_rater(rater), assume_unique=True)
-        others = estimates.evidence.estimates.parts.of_pairs(pairs, others, others)[0]
+    measured = by_measure.agreement(of_others), by_measure.agreement(of_rater)
+    others, evidence = measured[0].coefficient, estimates.evidence
+    if evidence is not None:
+        all_pairs = np.arange(len(comparisons.rater_pairs))
+        pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
+        others = evidence.estimates.parts.of_pairs(pairs, others, others)[0]
     samples = [
-        _sample(estimates, estimate, pairs) for estimate, pairs in ((among, without_rater), (of_rater, with_rater))
+        Sample(estimate.coefficient, estimate.draws, tuple(map(str, estimate.items.tolist()))) for estimate in measured
     ]
+    if evidence is not None and evidence.collected is not None:
+        drawn = [_agreement_draws(evidence, rows) for rows in (of_others, of_rater)]
+        samples = [
+            replace(sample, coefficient=coefficient, draws=draws)
+            for sample, coefficient, draws in zip(samples, (others, agreement), drawn, strict=True)
+        ]
     change = difference(*samples)
     if others.value is None or change.value is None:
         return others, None
-    shift = agreement.value - others.value - change.value
     n_items = min(len(sample.items) for sample in samples)
     low, high = (limit(change, n_items, level, upper=upper) for upper in (False, True))
-    ci95 = None if low is None or high is None else (low + shift, high + shift)
-    return others, replace(change, value=agreement.value - others.value, ci95=ci95)
+    return others, replace(change, ci95=None if low is None or high is None else (low, high))
 
 
-def _sample(estimates: Estimated, estimate: Estimate, pairs: Ints) -> Sample:
-    items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
-    draws = estimates.scored.item_draws
-    drawn_values = np.zeros(0) if draws is None else draws.over(lambda item_draws: item_draws.observed_of(pairs))
-    return Sample(analytic(estimate), drawn_values, items)
+def _agreement_draws(evidence: Evidence, comparisons: Ints) -> Floats:
+    return evidence.estimates.parts.over(lambda draws: draws.observed_of(comparisons))

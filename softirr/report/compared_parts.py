@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from softirr.answers.ratings import Floats
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
@@ -25,14 +24,11 @@ from softirr.provenance import Progress
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Estimated, Scored, estimated, scored
-from softirr.statistics.coefficients.cohen import mean_cohen
 from softirr.statistics.coefficients.estimate import Estimate, Undefined
-from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
-from softirr.statistics.coefficients.observed import chosen_agreement
+from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import difference, holm, holm_levels, limit, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
-from softirr.statistics.draws import Draws
 
 __all__ = [
     "NOT_AUDITED",
@@ -119,42 +115,35 @@ class Part:
         return self.whole.scored
 
     def sample(self, name: str) -> Sample:
-        """One of its coefficients, with the interval that a difference is computed with.
+        """One of its coefficients, with the interval and the draws that a difference is computed with.
 
-        The error of the measure is largely the same in both parts of a difference, so it is not included where there
-        are no judgments. With judgments both the interval and the draws are from the estimate.
+        The error of the measure is largely the same in both parts of a difference, so it is not included without
+        judgments. With judgments the interval and the draws come from all evidence.
         """
-        coefficient = self.whole.coefficients[name]
+        coefficient, estimate = self.whole.coefficients[name], self.scored.summary.coefficients[name]
         evidence = self.whole.evidence
-        by_measure = self.scored.summary.coefficients[name]
+        if coefficient.value is None:
+            return Sample(coefficient, np.zeros(0), self._items(estimate))
         if coefficient.judgments and evidence is not None and name in evidence.estimates.draws:
-            return Sample(coefficient, evidence.estimates.draws[name], self._items(by_measure))
-        if coefficient.value is not None and not coefficient.judgments:
-            items = coefficient.items_only
-            coefficient = Coefficient(items.value, items.standard_error, items.ci95)
-        return replace(self._sample(by_measure, definition(name).over_draws), coefficient=coefficient)
+            return Sample(coefficient, evidence.estimates.draws[name], self._items(estimate))
+        return self._sample(estimate)
 
     def _items(self, estimate: Estimate) -> tuple[str, ...]:
-        return () if estimate.items is None else tuple(self.table.items[i] for i in estimate.items.tolist())
+        return tuple(self.table.items[i] for i in estimate.items.tolist())
 
-    def _sample(self, estimate: Estimate, over_draws: Callable[[Draws], Floats]) -> Sample:
+    def _sample(self, estimate: Estimate) -> Sample:
         """An estimate by the measure alone with its interval, its draws and the ids of its items."""
-        draws = self.scored.item_draws
-        drawn_values = np.zeros(0) if estimate.value is None or draws is None else draws.over(over_draws)
-        return Sample(analytic(estimate), drawn_values, self._items(estimate))
+        return Sample(estimate.coefficient, estimate.draws, self._items(estimate))
 
     def rater_sample(self, name: str, rater: str) -> Sample:
         """Agreement of one rater with the others, by the measure alone."""
-        scored, number = self.scored, self.table.raters.index(rater)
-        if name == "observed_agreement":
-            rater_pairs = scored.ratings.comparisons.of_rater(number)
-            agreement = chosen_agreement(scored.ratings, scored.scores, rater_pairs)
-            return self._sample(agreement, lambda draws: draws.observed_of(rater_pairs))
-        if scored.chance is None:
+        by_measure, number = self.scored.summary.by_measure, self.table.raters.index(rater)
+        if by_measure is None:
             return Sample(Coefficient(None, undefined=str(Undefined.NO_OVERLAP)), np.zeros(0), ())
-        pairs = scored.ratings.comparisons.pairs_of_rater(number)
-        kappa = mean_cohen(scored.ratings, scored.scores, scored.chance, pairs)
-        return self._sample(kappa, lambda draws: draws.kappa_of(pairs))
+        comparisons = self.scored.ratings.comparisons
+        if name == "observed_agreement":
+            return self._sample(by_measure.agreement(comparisons.of_rater(number)))
+        return self._sample(by_measure.kappa(comparisons.pairs_of_rater(number)))
 
     def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
         """A line of the comparison."""

@@ -20,12 +20,12 @@ from softirr.report.result_parts import Expected
 from softirr.report.variance import WIDTHS, judgments_for
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.intervals import Coefficient, Details
-from softirr.statistics.draws import item_numbers
 from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance, estimate
 from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
+from softirr.statistics.item_weights import item_numbers
 
 __all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "AuditSummary", "Evidence", "evidence_of", "judgment_notes"]
 
@@ -153,7 +153,7 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
         result.append(
             f"{unused:,} of {plural(n_judged, 'judged pair')} of texts "
             f"{'is no longer a pair' if unused == 1 else 'are no longer pairs'} of this table and "
-            f"{'does' if unused == 1 else 'do'} not count."
+            f"{'informs' if unused == 1 else 'inform'} the calibration only."
         )
     if collected.unsure:
         result.append(

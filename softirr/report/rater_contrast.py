@@ -18,9 +18,8 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.evidence import judgment_notes
 from softirr.statistics.chance.permutation import permutation
-from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic
+from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.summary import summarize
-from softirr.statistics.draws import item_numbers
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.estimator import MeasureChance, estimate
 from softirr.statistics.evidence.judged import collect
@@ -29,6 +28,7 @@ from softirr.statistics.evidence.known import recorded_provenance
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 from softirr.statistics.evidence.text_pairs import TextPairs
+from softirr.statistics.item_weights import item_numbers
 from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["JudgedPart", "JudgedRaters"]
@@ -132,8 +132,8 @@ class JudgedRaters:
         permutations = 5 if self._answers.scorer.cheap else 2
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
         scores = self._answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-        summary = summarize(ratings, scores, chance).coefficients
-        by_measure = {key: analytic(estimate_of_key) for key, estimate_of_key in summary.items()}
+        summary = summarize(ratings, scores, chance, ids=self._numbers).coefficients
+        by_measure = {key: estimate_of_key.coefficient for key, estimate_of_key in summary.items()}
         indices = np.arange(len(comparisons.left))
         judged, n = self._of_part(design)
         estimates = estimate(
@@ -155,11 +155,6 @@ class JudgedRaters:
             return positions[positions >= 0]
 
         part_pairs, all_pairs = numbers(design.same.texts), numbers(self._frames.design.same.texts)
-        used_judgments = np.union1d(part_pairs, np.setdiff1d(np.arange(len(judged.keys)), all_pairs))
-        arrays = (
-            judged.keys[used_judgments],
-            judged.same[used_judgments],
-            judged.weight[used_judgments],
-            judged.p[used_judgments],
-        )
-        return Judged(*arrays, judged.n_texts), len(part_pairs)
+        used = np.union1d(part_pairs, np.setdiff1d(np.arange(len(judged.keys)), all_pairs))
+        part = Judged(judged.keys[used], judged.same[used], judged.p[used], judged.n_texts, judged.former)
+        return part, len(part_pairs)

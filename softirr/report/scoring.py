@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -32,12 +31,12 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
 from softirr.statistics.chance.sample import sample
 from softirr.statistics.coefficients import braylan
-from softirr.statistics.coefficients.intervals import Coefficient, analytic
+from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import definition
-from softirr.statistics.coefficients.summary import Summary, summarize
-from softirr.statistics.draws import Draws, item_numbers
+from softirr.statistics.coefficients.summary import ByMeasure, Summary, summarize
 from softirr.statistics.evidence.known import recorded_provenance
 from softirr.statistics.evidence.record import record_of
+from softirr.statistics.item_weights import item_numbers
 from softirr.statistics.matching.assignment import AnswerScorer
 
 __all__ = ["Estimated", "Scored", "estimated", "scored"]
@@ -69,13 +68,11 @@ class Scored:
     chance : Chance or None
         None if no answers can be compared.
     summary : Summary
-        Estimates with the influence of each item.
+        Estimates by the measure alone.
     scorer : PairScorer
         Scorer of the table's texts.
     options : AgreementOptions
         With the target standard error that was used.
-    ids : shape (n_items,)
-        A number for each item, see :func:`softirr.statistics.draws.item_numbers`.
     """
 
     ratings: Ratings
@@ -84,12 +81,6 @@ class Scored:
     summary: Summary
     scorer: PairScorer
     options: AgreementOptions
-    ids: Ints
-
-    @cached_property
-    def item_draws(self) -> Draws | None:
-        """Draws of the item weights, by the measure alone; None if no answers can be compared."""
-        return None if self.chance is None else Draws.of_items(self.ratings, self.scores, self.chance, self.ids)
 
 
 def scored(
@@ -100,7 +91,7 @@ def scored(
     cache: PairCache | None,
     progress: Progress | None,
 ) -> Scored:
-    """Score a table and estimate every coefficient, with the influence of each item.
+    """Score a table and estimate every coefficient by the measure alone.
 
     Parameters
     ----------
@@ -117,11 +108,11 @@ def scored(
     with pairs_used_for("chance"):
         answer_chance = _chance(options, ratings, answers, scores, "answers")
         is_pooled = options.marginals == "answers"
-        pooled = answer_chance if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
-    summary = summarize(ratings, scores, answer_chance, pooled)
+        pooled = None if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
+    summary = summarize(ratings, scores, answer_chance, pooled, item_numbers(table.items))
     if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=options.seed))
-    return Scored(ratings, scores, answer_chance, summary, answers.scorer, options, item_numbers(table.items))
+    return Scored(ratings, scores, answer_chance, summary, answers.scorer, options)
 
 
 def coefficient_value(
@@ -161,7 +152,7 @@ def coefficient_value(
         chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=formula.expectations)
     else:
         chance = None
-    return None if chance is None else formula.estimate(ratings, scores, chance).value
+    return None if chance is None else ByMeasure(ratings, scores, chance).estimate(formula).value
 
 
 def _answers(
@@ -241,7 +232,7 @@ def estimated(
         If there are judgments of values that are compared exactly.
     """
     options = scored_table.options
-    by_measure = {name: analytic(scored_table.summary.coefficients[name]) for name in options.coefficients}
+    by_measure = {name: scored_table.summary.coefficients[name].coefficient for name in options.coefficients}
     if isinstance(measure, KindMeasure):
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")

@@ -1,21 +1,17 @@
 """Draws of what is uncertain about a table, and every coefficient as a function of them.
 
 A draw consists of the equivalence of each pair of answers to an item, the change of agreement by chance against the
-measure's, and the weight of each item (Bayesian bootstrap; Rubin 1981). Each coefficient applies its function to the
+measure's, and the weight of each item (Bayesian bootstrap). Each coefficient applies its function to the
 same draws, so intervals of the table, its raters and its rater pairs, and of differences between them, are consistent.
 
 Agreement by chance depends on the item weights to first order: an item adds the mean equivalence of its answers with
-all others, which the pass over chance pairs provides.
-
-References
-----------
-Rubin, D. B. (1981). The Bayesian bootstrap. Annals of Statistics 9, 130-134.
+all others, which the pass over chance pairs provides. The value of a coefficient is its function of a single draw with
+equal weights.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,50 +20,13 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.statistics.chance.expected import Chance
+from softirr.statistics.item_weights import N_DRAWS, bootstrap_weights
 
-__all__ = ["N_DRAWS", "Draws", "bootstrap_weights", "corrected_draws", "item_numbers"]
+__all__ = ["Draws"]
 
-N_DRAWS = 400
 _CERTAIN = 1e-9
 _AT_ONCE = 4_000_000
 """Maximum number of equivalences in memory."""
-
-
-def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0) -> Floats:
-    """Weights of items in each draw, mean 1.
-
-    An item's weights depend on its id and the seed only, so that the same item has the same weights in two tables.
-
-    Parameters
-    ----------
-    ids : shape (N,)
-        A number that identifies each item.
-
-    Returns
-    -------
-    shape (N, n_draws)
-    """
-    uniform = _hashed(ids.astype(np.uint64), n_draws, seed)
-    n = len(ids)
-    # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
-    return np.asarray(np.maximum(1 + (-np.log(uniform) - 1) * np.sqrt((n + 1) / max(n - 1, 1)), 0.01))
-
-
-def item_numbers(names: Sequence[str]) -> Ints:
-    """A number for each item that depends on its name only."""
-    return np.array([zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in names], dtype=np.int64)
-
-
-def _hashed(keys: Any, n_draws: int, seed: int) -> Floats:
-    """Uniform numbers in (0, 1) that depend on key, draw and seed (SplitMix64; Steele, Lea and Flood 2014)."""
-    with np.errstate(over="ignore"):
-        z = keys[:, None] * np.uint64(0x9E3779B97F4A7C15)
-        z = z + np.arange(1, n_draws + 1, dtype=np.uint64)[None, :] * np.uint64(0xD1B54A32D192ED03)
-        z = z + np.uint64((seed * 0x8CB92BA72F3D8DD7) & (2**64 - 1))
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
-        z = z ^ (z >> np.uint64(31))
-    return ((z >> np.uint64(11)).astype(np.float64) + 0.5) / 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +35,7 @@ class Draws:
 
     Attributes
     ----------
+    ratings : Ratings
     by_measure : shape (P,)
         Equivalence of each of ``ratings.comparisons`` by the measure, which ``chance`` contains.
     chance : Chance
@@ -89,6 +49,10 @@ class Draws:
         Relative weight of each item.
     cohen_ratio, pooled_ratio : shape (K,)
         Agreement by chance on different items, relative to the measure's.
+    sampling : shape (K,)
+        Standard normal numbers: the sampling error of the distribution by chance in each draw.
+    floor : float
+        Lowest value of a coefficient that is corrected for chance; a value itself has none.
     """
 
     ratings: Ratings
@@ -99,6 +63,8 @@ class Draws:
     weights: Floats
     cohen_ratio: Floats
     pooled_ratio: Floats
+    sampling: Floats
+    floor: float = -1.0
 
     @classmethod
     def value(
@@ -112,29 +78,29 @@ class Draws:
     ) -> Draws:
         """A single draw with equal weights: the value of every coefficient."""
         ones = np.ones((ratings.n_items, 1))
+        nothing, ratios = np.zeros((len(scores), 1)), (np.array([cohen]), np.array([pooled]))
         return cls(
-            ratings,
-            by_measure,
-            chance,
-            scores[:, None],
-            np.zeros((len(scores), 1)),
-            ones,
-            np.array([cohen]),
-            np.array([pooled]),
+            ratings, by_measure, chance, scores[:, None], nothing, ones, *ratios, sampling=np.zeros(1), floor=-np.inf
         )
 
     @classmethod
     def of_items(cls, ratings: Ratings, scores: Floats, chance: Chance, ids: Ints, n_draws: int = N_DRAWS) -> Draws:
-        """Draws of the item weights alone, as if the measure made no errors."""
-        shape = len(scores), n_draws
-        noise = np.random.default_rng(0).standard_normal((2, n_draws))
-        errors = np.array(
-            [chance.cohen_sum_error(np.full(len(chance.cohen), 1 / len(chance.cohen))), chance.pooled_error]
-        )
+        """Draws of the item weights and the sampling error of chance, as if the measure made no errors."""
+        *noise, sampling = np.random.default_rng(0).standard_normal((3, n_draws))
+        shares = np.full(len(chance.cohen), 1 / len(chance.cohen))
+        errors = np.array([chance.cohen_sum_error(shares), chance.pooled_error])
         means = np.maximum([float(chance.cohen.mean()), chance.pooled], _CERTAIN)
-        cohen, pooled = np.maximum(1 + (errors / means)[:, None] * noise, 0.0)
+        cohen, pooled = np.maximum(1 + (errors / means)[:, None] * np.array(noise), 0.0)
+        fixed = cls.of_weights(ratings, scores, chance, bootstrap_weights(ids, n_draws))
+        return replace(fixed, cohen_ratio=cohen, pooled_ratio=pooled, sampling=sampling)
+
+    @classmethod
+    def of_weights(cls, ratings: Ratings, scores: Floats, chance: Chance, weights: Floats) -> Draws:
+        """Draws with these weights of the items, shape (n_items, K), and nothing else that varies."""
+        shape = len(scores), weights.shape[1]
         fixed, nothing = np.broadcast_to(scores[:, None], shape), np.broadcast_to(np.zeros((1, 1)), shape)
-        return cls(ratings, scores, chance, fixed, nothing, bootstrap_weights(ids, n_draws), cohen, pooled)
+        ones = np.ones(weights.shape[1])
+        return cls(ratings, scores, chance, fixed, nothing, weights, ones, ones, np.zeros(weights.shape[1]))
 
     def over(self, function: Callable[[Draws], Floats]) -> Floats:
         """A function of all draws, shape (..., K), computed in parts that fit into memory."""
@@ -155,7 +121,12 @@ class Draws:
                 weights=self.weights[:, columns],
                 cohen_ratio=self.cohen_ratio[columns],
                 pooled_ratio=self.pooled_ratio[columns],
+                sampling=self.sampling[columns],
             )
+
+    def corrected(self, observed: Floats, expected: Floats) -> Floats:
+        """(Po - Pe) / (1 - Pe), not below the floor."""
+        return np.asarray(np.maximum((observed - expected) / np.maximum(1 - expected, _CERTAIN), self.floor))
 
     # --- observed agreement -------------------------------------------------------------------------------------------
 
@@ -167,9 +138,16 @@ class Draws:
         item_weight[comparable] = ratings.weight[comparable] * (ratings.per_item[comparable] if by_answers else 1)
         return self._mean_over_items(np.arange(len(self.by_measure)), item_weight)
 
-    def observed_of(self, comparisons: Ints) -> Floats:
-        """Mean over items of the mean over some of their pairs, shape (K,)."""
-        return self._mean_over_items(comparisons, self.ratings.weight)
+    def observed_of(self, comparisons: Ints, values: Floats | None = None) -> Floats:
+        """Mean over items of the mean over some of their pairs, shape (K,).
+
+        Of the equivalences, or of other values of all comparisons, shape (P,).
+        """
+        draws = self
+        if values is not None:
+            fixed, nothing = (np.broadcast_to(part, self.scores.shape) for part in (values[:, None], np.zeros((1, 1))))
+            draws = replace(self, scores=fixed, noise=nothing)
+        return draws._mean_over_items(comparisons, self.ratings.weight)
 
     def _mean_over_items(self, comparisons: Ints, item_weight: Floats) -> Floats:
         item = self.ratings.comparisons.item[comparisons]
@@ -183,11 +161,6 @@ class Draws:
         """Mean of a value of each comparison, which weighs as its item does, shape (K,)."""
         item = self.ratings.comparisons.item
         weights = self.ratings.weight[item][:, None] * self.weights[item]
-        return np.asarray(values @ weights / weights.sum(axis=0))
-
-    def mean_over_items(self, values: Floats) -> Floats:
-        """Mean of a value of each comparable item, shape (K,)."""
-        weights = self.weights[self.ratings.comparable_items]
         return np.asarray(values @ weights / weights.sum(axis=0))
 
     def mean_over_rows(self, values: Floats) -> Floats:
@@ -282,26 +255,34 @@ class Draws:
         """Mean equivalence of the two answers of each comparison with the other rater's, without sampling noise."""
         chance, pair = self.chance, self.ratings.comparisons.rater_pair
         met = chance.cohen_left + chance.cohen_right
+        share, group, _ = self.pair_weights
+        center = (
+            2 * chance.cohen[pair]
+        )  # left and right differ if a greedy matching depends on the order of two answers
+        met = met + center - (group @ (share * met))[pair]
         if not chance.cohen_noise.any():
             return met
-        share, group, _ = self.pair_weights
-        center = (group @ (share * met))[pair]
         variance = (group @ (share * (met - center) ** 2))[pair]
         return np.asarray(center + _shrinkage(variance, chance.cohen_noise[pair]) * (met - center))
 
     @cached_property
     def pair_kappa(self) -> Floats:
         """Cohen's kappa of each rater pair, shape (m, K); meaningless if it is not usable."""
-        return corrected_draws(self.pair_observed, self.pair_expected)
+        return self.corrected(self.pair_observed, self.pair_expected)
 
     def kappa_of(self, pairs: Ints) -> Floats:
         """Mean kappa of some rater pairs, shape (K,)."""
-        return np.asarray(self.pair_kappa[pairs[self.usable[pairs]]].mean(axis=0))
+        return np.asarray(self.every_kappa[pairs[self.usable[pairs]]].mean(axis=0))
 
+    @cached_property
+    def every_observed(self) -> Floats:
+        """``pair_observed`` in all draws, computed in parts."""
+        return self.over(lambda part: part.pair_observed)
 
-def corrected_draws(observed: Floats, expected: Floats) -> Floats:
-    """(Po - Pe) / (1 - Pe), bounded below by -1."""
-    return np.asarray(np.maximum((observed - expected) / np.maximum(1 - expected, _CERTAIN), -1.0))
+    @cached_property
+    def every_kappa(self) -> Floats:
+        """``pair_kappa`` in all draws, computed in parts."""
+        return self.over(lambda part: part.pair_kappa)
 
 
 def _shrinkage(variance: Floats, noise: Floats) -> Floats:

@@ -16,18 +16,17 @@ LARGEST = 0.04
 """How far an edit may move the audited alpha away from the change by the measure."""
 
 TABLES = [
-    (raters, sets, judgments, measure)
-    for raters, sets, judgments, measure in (
-        (2, False, 30, "indel"),
-        (2, True, 60, "levenshtein"),
-        (3, True, 30, "indel"),
-        (3, False, 100, "jaccard"),
-        (4, True, 10, "exact"),
-        (6, False, 30, "levenshtein"),
-        (6, True, 100, "indel"),
-        (3, True, 0, "indel"),
-    )
+    # raters, sets, judgments, measure, edits
+    (2, False, 30, "indel", 25),
+    (2, True, 60, "levenshtein", 25),
+    (3, True, 30, "indel", 25),
+    (3, False, 100, "jaccard", 25),
+    (4, True, 10, "exact", 25),
+    (6, False, 30, "levenshtein", 25),
+    (6, True, 100, "indel", 25),
+    (3, True, 0, "indel", 25),
 ]
+"""200 edits."""
 
 
 def edited(rows, rng):
@@ -96,8 +95,8 @@ def test_decision_changes_its_pair_only():
     assert after - before == pytest.approx(share * (1 - float(measure.score([pair])[0])), abs=1e-9)
 
 
-@pytest.mark.parametrize(("raters", "sets", "judgments", "measure"), TABLES)
-def test_edit_moves_alpha_as_the_measure_does(raters, sets, judgments, measure):
+def check_edits(raters, sets, judgments, measure, edits):
+    """Edits of a table move its audited alpha by about the change by the measure."""
     rows = answers(60, seed=raters, raters=[f"r{i}" for i in range(raters)], sets=sets, keep=0.75)
     sheet = None
     if judgments:
@@ -106,6 +105,79 @@ def test_edit_moves_alpha_as_the_measure_does(raters, sets, judgments, measure):
         sheet = softirr.audit.Judgments("me", judged(drawn_sheet).values, texts)
     value, by_measure = alpha(rows, measure, sheet)
     rng = random.Random(judgments)
-    for _ in range(4):
+    for _ in range(edits):
         value_after, by_measure_after = alpha(edited(rows, rng), measure, sheet)
         assert abs((value_after - value) - (by_measure_after - by_measure)) < LARGEST
+
+
+@pytest.mark.parametrize("of_table", TABLES, ids=lambda of: "-".join(map(str, of)))
+def test_edit_moves_alpha_as_the_measure_does(of_table):
+    *options, _ = of_table
+    check_edits(*options, edits=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of_table", TABLES, ids=lambda of: "-".join(map(str, of)))
+def test_200_edits_move_alpha_as_the_measure_does(of_table):
+    check_edits(*of_table)
+
+
+def test_order_of_raters_changes_nothing():
+    """Renaming a rater changes the order of raters: values stay, and so do intervals but for the drawn equivalences."""
+    rows = answers(40, seed=5, raters=("a", "b", "c"))
+    renamed = [softirr.Answer(row.item, {"a": "z"}.get(row.rater, row.rater), row.texts) for row in rows]
+    first, second = (
+        softirr.agreement(softirr.AnnotationTable.from_answers(own), "indel", options=OPTIONS).coefficients
+        for own in (rows, renamed)
+    )
+    for name, coefficient in first.items():
+        if coefficient.value is not None:
+            assert second[name].value == pytest.approx(coefficient.value, abs=1e-12)
+            assert second[name].ci95 == pytest.approx(coefficient.ci95, abs=0.05)
+
+
+@pytest.mark.parametrize("judgments", [0, 30])
+def test_difference_of_reports_is_that_of_their_values(judgments):
+    rows = answers(40, seed=6, raters=("a", "b", "c"))
+    table, sheet = audited(rows, max(judgments, 1))
+    other = softirr.AnnotationTable.from_answers(edited(edited(rows, random.Random(1)), random.Random(2)))
+    sheets = [sheet] if judgments else []
+    for name in ("observed_agreement", "krippendorff_alpha"):
+        comparison = softirr.compare([table, other], "indel", OPTIONS, coefficient=name, judgments=sheets)
+        (change,) = comparison.differences
+        before, after = (group.coefficient for group in comparison.groups)
+        assert change.difference.value == after.value - before.value
+        assert change.difference.ci95[0] <= change.difference.value <= change.difference.ci95[1]
+
+
+@pytest.mark.parametrize("judgments", [0, 30])
+def test_difference_of_a_rater_is_that_of_the_values_beside_it(judgments):
+    table, sheet = audited(answers(40, seed=7, raters=("a", "b", "c", "d")), max(judgments, 1))
+    report = softirr.agreement(table, "indel", judgments=[sheet] if judgments else [], options=OPTIONS)
+    for rater in report.raters:
+        assert rater.difference.value == pytest.approx(rater.agreement.value - rater.others.value, abs=1e-12)
+        assert rater.difference.ci95[0] <= rater.difference.value <= rater.difference.ci95[1]
+
+
+def test_alpha_without_a_rater_uses_the_judgments():
+    """Without raters, an audited table of three gives the audited values of its pairs, not those of the measure."""
+    table, sheet = audited(answers(40, seed=8, raters=("a", "b", "c")), 1_000)
+    report = softirr.agreement(table, "indel", judgments=[sheet], options=OPTIONS)
+    rest = softirr.agreement(table.part(raters=["a", "b"]), "indel", judgments=[sheet], options=OPTIONS)
+    without = dict(report.alpha_without)
+    assert without["c"] == pytest.approx(rest.coefficients["krippendorff_alpha"].value, abs=0.03)
+
+
+def test_intervals_of_random_subsets_are_not_narrower_on_average():
+    rows = answers(60, seed=9, raters=("a", "b", "c"))
+    names = ("observed_agreement", "cohen_kappa", "krippendorff_alpha")
+    table = softirr.AnnotationTable.from_answers(rows)
+
+    def widths(part):
+        found = softirr.agreement(part, "indel", options=OPTIONS).coefficients
+        return [found[name].ci95[1] - found[name].ci95[0] for name in names]
+
+    rng = random.Random(3)
+    of_subsets = [widths(table.part(items=rng.sample(table.items, 20))) for _ in range(5)]
+    for name, subset, whole in zip(names, zip(*of_subsets, strict=True), widths(table), strict=True):
+        assert sum(subset) / len(subset) > whole, name

@@ -170,7 +170,7 @@ class _Columns:
 
 
 class _Pass:
-    """One pass over S in blocks that accumulates S times the marginals and keeps what the influence functions need.
+    """One pass over S in blocks that accumulates S times the marginals and keeps what the draws need.
 
     It computes S @ weights for ``weights`` (V, d). S @ columns (V, C) is large when there are many raters; the pass
     keeps its entries at the answers of the comparisons: ``left`` and ``right``.

@@ -83,7 +83,7 @@ class ChanceDistribution:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """Expected agreements of all coefficients, with the quantities that influence functions need.
+    """Expected agreements of all coefficients, with the quantities that draws of the item weights need.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, see
     if reason is not None:
         return {"sigma": undefined(reason), "ks": undefined(reason)}
     distances = Braylan2022.of(ratings, equivalence, scores, seed=seed)
-    return {"sigma": Estimate(distances.sigma(), np.zeros(0)), "ks": Estimate(distances.ks(), np.zeros(0))}
+    return {"sigma": Estimate(distances.sigma()), "ks": Estimate(distances.ks())}
 
 
 def _drawn(ratings: Ratings, observed: int, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from softirr.answers.ratings import Floats, Ratings
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
 from softirr.statistics.coefficients.definition import Definition, Reference
-from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.statistics.draws import Draws, corrected_draws
+from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, uncomparable
+from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "brennan_prediger"]
+__all__ = ["DEFINITION", "brennan_prediger", "pooled_categories"]
 
 
-def brennan_prediger(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+def brennan_prediger(draws: Draws) -> Floats:
     """Soft Brennan-Prediger coefficient (Brennan and Prediger 1981).
 
-    ``Pe`` is the mean of S over all q × q pairs of distinct answers.
-
-    The answers are taken as given, so that the agreement by chance does not vary with the items. With S in {0, 1} it is
-    ``1 / q``.
+    ``Pe`` is the mean of S over all q × q pairs of distinct answers, which do not vary with the items. With S in {0, 1}
+    it is ``1 / q``.
 
     Parameters
     ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
-        With the number of distinct answers q and their mean equivalence.
+    draws : Draws
 
     Returns
     -------
-    Estimate
-        Influence in the order of the items with pooled answers.
+    shape (K,)
+        The coefficient in each draw.
 
     Examples
     --------
@@ -38,19 +32,23 @@ def brennan_prediger(ratings: Ratings, scores: Floats, chance: Chance) -> Estima
 
     >>> from softirr.statistics.coefficients.matrix import matrix_agreement
     >>> result = matrix_agreement([[0, 0], [1, 1], [0, 1], [1, 1]])
-    >>> brennan_prediger(result.ratings, result.scores, result.chance).value
+    >>> result.coefficients["brennan_prediger"].value
     0.5
     """
+    return draws.corrected(draws.observed(), draws.similarity)
+
+
+def _by_chance(draws: Draws) -> Floats:
+    return draws.similarity
+
+
+def pooled_categories(ratings: Ratings, chance: Chance) -> Undefined | None:
+    """Reason why a coefficient that takes the mean equivalence of the distinct answers is undefined, or None."""
     if reason := uncomparable(ratings):
-        return undefined(reason)
+        return reason
     if chance.distinct < 2:
-        return undefined(Undefined.ONE_CATEGORY)
-    pooled = PooledChance(float(chance.similarity), 0.0, chance.pooled_at, float(chance.similarity_error))
-    return pooled_estimate(ratings, scores, chance, pooled)
-
-
-def _over_draws(draws: Draws) -> Floats:
-    return corrected_draws(draws.observed(), draws.similarity)
+        return Undefined.ONE_CATEGORY
+    return Undefined.NO_VARIATION if 1 - chance.similarity <= CERTAIN else None
 
 
 DEFINITION = Definition(
@@ -73,8 +71,9 @@ DEFINITION = Definition(
             where="Educational and Psychological Measurement",
         ),
     ),
-    estimate=brennan_prediger,
-    over_draws=_over_draws,
+    over_draws=brennan_prediger,
+    by_chance=_by_chance,
+    reason=pooled_categories,
     audited=True,
     marginals="chosen",
 )

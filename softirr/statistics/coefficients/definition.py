@@ -6,13 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from softirr.answers.ratings import Floats, Ratings
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import EXPECTATIONS
-from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.estimate import Undefined, no_variation
 from softirr.statistics.draws import Draws
 
 __all__ = ["BRAYLAN_2022", "WULLSCHLEGER_2026", "Definition", "Reference"]
+
+
+def no_chance(draws: Draws) -> Floats:
+    """Agreement by chance of a coefficient that is not corrected for it: 0 in each draw."""
+    return np.zeros(len(draws.sampling))
+
 
 _EXPECTATION = {"cohen": "cohen", "fleiss": "pooled", "krippendorff": "pooled"}
 
@@ -29,6 +37,7 @@ class Reference:
         As BibTeX has them.
     short : str
         As running text has them.
+    year : int
     title, kind : str
         ``kind`` is the type of the BibTeX entry.
     where : str
@@ -67,11 +76,16 @@ class Definition:
         In words that continue "which is …", for the methods of a paper.
     observed, expected : str
         Formulas of its two terms in Markdown, for the table of the documentation; empty where it has no such term.
-    estimate : callable
-        Takes the ratings, the equivalence of each of ``ratings.comparisons`` and the agreement by chance. Gives the
-        value and the influence of each item, which its intervals are made of (:mod:`softirr.statistics.coefficients.intervals`).
+    references : tuple of Reference
     over_draws : callable
-        Takes draws of equivalences, chance and item weights, and gives the coefficient in each of them.
+        Returns the coefficient in each draw of equivalences, chance and item weights. The value is that of a draw with
+        equal weights.
+    by_chance : callable
+        Returns the agreement expected by chance in each draw.
+    reason : callable
+        Returns why the coefficient of a table is undefined, or None.
+    floor : float
+        Lowest value; the highest is 1.
     chance : {"cohen", "fleiss", "krippendorff"} or None
         The key of ``expected_agreement`` in reports for its agreement by chance.
     marginals : {"answers", "chosen"}
@@ -88,8 +102,10 @@ class Definition:
     observed: str
     expected: str
     references: tuple[Reference, ...]
-    estimate: Callable[[Ratings, Floats, Chance], Estimate]
     over_draws: Callable[[Draws], Floats]
+    by_chance: Callable[[Draws], Floats] = no_chance
+    reason: Callable[[Ratings, Chance], Undefined | None] = no_variation
+    floor: float = -1.0
     chance: Literal["cohen", "fleiss", "krippendorff"] | None = None
     marginals: Literal["answers", "chosen"] = "answers"
     audited: bool = False

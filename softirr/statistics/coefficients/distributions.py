@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
+from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.errors import InputError
 from softirr.statistics.chance.expected import Chance, ChanceDistribution, on_grid
-from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.statistics.coefficients.estimate import Undefined, uncomparable
+from softirr.statistics.draws import Draws
 
 __all__ = [
     "LEVEL",
     "beyond_chance",
     "credit",
-    "pair_influence",
+    "one_item",
     "same_and_different",
-    "tail_influence",
+    "tail_shift",
     "upper_point",
 ]
 
@@ -26,54 +28,27 @@ LEVEL = 0.05
 """Upper share of the different-item pairs that a same-item pair has to reach for sigma."""
 
 
-def same_and_different(ratings: Ratings, scores: Floats, chance: Chance) -> tuple[Ints, ChanceDistribution] | Estimate:
-    """The equivalences of same-item pairs on the grid, and the distribution by chance.
-
-    Parameters
-    ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-
-    Returns
-    -------
-    tuple of (shape (P,), ChanceDistribution), or Estimate
-        An undefined estimate where one of them is missing.
-    """
-    if reason := missing(ratings):
-        return undefined(reason)
-    if chance.distribution is None or len(ratings.comparable_items) < 2:
-        return undefined(Undefined.ONE_ITEM)
-    return on_grid(scores), chance.distribution
+def same_and_different(draws: Draws) -> tuple[Ints, ChanceDistribution]:
+    """The equivalences of same-item pairs by the measure on the grid, shape (P,), and the distribution by chance."""
+    distribution = draws.chance.distribution
+    if distribution is None:
+        raise InputError(str(Undefined.ONE_ITEM))
+    return on_grid(draws.by_measure), distribution
 
 
-def pair_influence(ratings: Ratings, values: Floats) -> Floats:
-    """Influence of each comparable item on the mean of a value over all same-item pairs, which weigh as their items do.
-
-    Parameters
-    ----------
-    values : shape (P,)
-
-    Returns
-    -------
-    shape (N,)
-    """
-    item = ratings.comparisons.item
-    own = ratings.weight[item]
-    total = sums(item, own * (values - np.average(values, weights=own)), ratings.n_items)
-    used = ratings.comparable_items
-    return total[used] * len(used) / own.sum()
+def one_item(ratings: Ratings, chance: Chance) -> Undefined | None:
+    """Reason why there are no pairs of different items to compare with, or None."""
+    if reason := uncomparable(ratings):
+        return reason
+    return Undefined.ONE_ITEM if chance.distribution is None else None
 
 
-def tail_influence(ratings: Ratings, chance: ChanceDistribution, step: int) -> Floats:
-    """Influence of each comparable item on ``chance.tail[step]``; zeros where the shares by row are unknown.
-
-    Returns
-    -------
-    shape (N,)
-    """
+def tail_shift(draws: Draws, chance: ChanceDistribution, step: int) -> Floats:
+    """Change of ``chance.tail[step]`` by the item weights to first order, shape (K,); 0 if the shares by row are unknown."""
     if chance.row_tail is None:
-        return np.zeros(len(ratings.comparable_items))
-    return 2 * Pooling.of(ratings).influence(ratings, chance.row_tail(step))
+        return np.zeros(len(draws.sampling))
+    values = chance.row_tail(step)
+    return 2 * (draws.mean_over_rows(values) - float(draws.chance.pooling.weights @ values))
 
 
 def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
@@ -86,6 +61,7 @@ def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
     ----------
     scores : shape (P,)
         Equivalence of same-item pairs.
+    chance : ChanceDistribution
 
     Returns
     -------
@@ -95,7 +71,17 @@ def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
 
 
 def upper_point(chance: ChanceDistribution, level: float = LEVEL) -> tuple[int, float]:
-    """The step of the chance distribution's upper ``level`` point, and the share of its ties that lies beyond."""
+    """The step of the chance distribution's upper ``level`` point, and the share of its ties that lies beyond.
+
+    Parameters
+    ----------
+    chance : ChanceDistribution
+    level : float
+
+    Returns
+    -------
+    tuple of (int, float)
+    """
     at = int(np.flatnonzero(chance.tail >= level)[-1])
     return at, float((level - chance.tail[at + 1]) / (chance.tail[at] - chance.tail[at + 1]))
 
@@ -107,6 +93,8 @@ def credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Flo
     ----------
     steps : shape (P,)
         Equivalence of same-item pairs on the grid.
+    chance : ChanceDistribution
+    level : float
 
     Returns
     -------

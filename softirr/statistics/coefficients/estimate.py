@@ -1,15 +1,23 @@
-"""The estimate of a coefficient: its value, and the influence of each item."""
+"""A coefficient by the measure alone: its value, and an interval from draws of the item weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.coefficients.intervals import Coefficient, coefficient_of_draws
 
-__all__ = ["Estimate", "Undefined", "missing", "undefined"]
+__all__ = ["CERTAIN", "Estimate", "Undefined", "missing", "no_variation", "uncomparable", "undefined"]
+
+CERTAIN = 1e-12
+_UNSEEN = 0.05
+"""Probability with which the items of a table miss a share of other items."""
 
 
 class Undefined(StrEnum):
@@ -25,40 +33,56 @@ class Undefined(StrEnum):
     NO_OTHER_RATER = "no item was answered by this rater and another one"
 
 
+def _no_items() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A coefficient before its interval.
+    """A coefficient by the measure alone.
 
     Attributes
     ----------
-    influence : shape (N,)
-        Influence of each of the N items used: mean zero, and N times the variance of the value.
+    value : float or None
     undefined : str or None
         Why there is no value.
     expected : float or None
         Agreement expected by chance.
-    chance_error : float
-        Standard error caused by sampling the chance agreement.
-    noise : float
-        Mean variance that this sampling adds to one influence; the intervals subtract it.
+    items : shape (N,)
+        The items that the coefficient is computed from.
+    draw : callable or None
+        Returns the coefficient in each draw of the item weights, shape (K,).
     floor : float
         Lowest value that the coefficient can take; the highest is 1.
-    shift : float
-        Minus the first-order bias of the value: the change of the value when chance agreement leaves out pairs of
-        answers to the same item. Intervals are centered on value + shift.
-    items : shape (N,), optional
-        The item of each influence: what two estimates of the same items are compared by.
     """
 
     value: float | None
-    influence: Floats
     undefined: str | None = None
     expected: float | None = None
-    chance_error: float = 0.0
-    noise: float = 0.0
-    floor: float = -np.inf
-    shift: float = 0.0
-    items: Ints | None = None
+    items: Ints = field(default_factory=_no_items)
+    draw: Callable[[], Floats] | None = None
+    floor: float = -1.0
+
+    @cached_property
+    def draws(self) -> Floats:
+        """The coefficient in each draw of the item weights, shape (K,); empty without a value."""
+        return np.zeros(0) if self.value is None or self.draw is None else self.draw()
+
+    @cached_property
+    def coefficient(self) -> Coefficient:
+        """The value with its 95% interval; without one for fewer than two items."""
+        n = len(self.items)
+        if self.value is None or n < 2 or not len(self.draws):
+            return Coefficient(self.value, undefined=self.undefined)
+        floor = min(self.floor, self.value)
+        drawn = coefficient_of_draws(self.value, self.draws, floor, n_items=n)
+        if self.value < 1 - CERTAIN and (drawn.standard_error or 0.0) >= CERTAIN:
+            return drawn
+        # Items that all add the same say nothing about other items. They miss a share of others with a probability of
+        # 5% that moves the mean agreement by this share, and the coefficient by this share of the disagreement by chance.
+        reach = (1 - _UNSEEN ** (1 / n)) / (1 - (self.expected or 0.0))
+        ci95 = max(self.value - reach, floor), min(self.value + reach, 1.0)
+        return Coefficient(self.value, drawn.standard_error, ci95)
 
 
 def undefined(reason: str, expected: float | None = None) -> Estimate:
@@ -69,9 +93,9 @@ def undefined(reason: str, expected: float | None = None) -> Estimate:
     reason : str
         Why there is no value, as JSON and screens show it.
     expected : float, optional
-        Expected agreement, where it is known nevertheless.
+        Expected agreement, if it is known nevertheless.
     """
-    return Estimate(None, np.zeros(0), str(reason), expected)
+    return Estimate(None, str(reason), expected)
 
 
 def missing(ratings: Ratings) -> Undefined | None:
@@ -79,3 +103,17 @@ def missing(ratings: Ratings) -> Undefined | None:
     if len(np.unique(ratings.rater)) < 2:
         return Undefined.ONE_RATER
     return Undefined.NO_OVERLAP if not len(ratings.comparable_items) else None
+
+
+def uncomparable(ratings: Ratings) -> Undefined | None:
+    """Reason why a coefficient of pooled answers is undefined, or None."""
+    if reason := missing(ratings):
+        return reason
+    return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
+
+
+def no_variation(ratings: Ratings, chance: Chance) -> Undefined | None:
+    """Reason why a coefficient that is corrected for pooled chance is undefined, or None."""
+    if reason := uncomparable(ratings):
+        return reason
+    return Undefined.NO_VARIATION if 1 - chance.pooled <= CERTAIN else None

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from softirr.answers.ratings import Floats, Ratings
-from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
+from softirr.answers.ratings import Floats
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
-from softirr.statistics.coefficients.estimate import Estimate, undefined
-from softirr.statistics.draws import Draws, corrected_draws
+from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "fleiss"]
 
 
-def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+def fleiss(draws: Draws) -> Floats:
     """Soft Fleiss' kappa (Wullschleger et al. 2026), with any number of answers per item.
 
     Parameters
     ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
-        Expected agreement of pooled answers.
+    draws : Draws
 
     Returns
     -------
-    Estimate
-        Influence in the order of the items with pooled answers.
+    shape (K,)
+        The coefficient in each draw.
 
     Examples
     --------
@@ -38,17 +32,14 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     ...     "333335 111455 111112 224444 133555 555555 244444 224555 114444 144445 222224 111155 224444 133333 555555"
     ... )
     >>> result = matrix_agreement(np.array([[int(diagnosis) - 1 for diagnosis in row] for row in rows.split()]))
-    >>> round(fleiss(result.ratings, result.scores, result.chance).value, 2)
+    >>> round(result.coefficients["fleiss_kappa"].value, 2)
     0.43
     """
-    if reason := uncomparable(ratings):
-        return undefined(reason, float(chance.pooled))
-    pooled = PooledChance(float(chance.pooled), 2.0, chance.pooled_at, chance.pooled_error, chance.pooled_noise)
-    return pooled_estimate(ratings, scores, chance, pooled, with_shift=True)
+    return draws.corrected(draws.observed(), draws.pooled)
 
 
-def _over_draws(draws: Draws) -> Floats:
-    return corrected_draws(draws.observed(), draws.pooled)
+def _by_chance(draws: Draws) -> Floats:
+    return draws.pooled
 
 
 DEFINITION = Definition(
@@ -70,8 +61,8 @@ DEFINITION = Definition(
         ),
         WULLSCHLEGER_2026,
     ),
-    estimate=fleiss,
-    over_draws=_over_draws,
+    over_draws=fleiss,
+    by_chance=_by_chance,
     chance="fleiss",
     marginals="chosen",
     audited=True,

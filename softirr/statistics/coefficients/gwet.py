@@ -6,51 +6,51 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ratings, sums
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
+from softirr.statistics.coefficients.brennan_prediger import pooled_categories
 from softirr.statistics.coefficients.definition import Definition, Reference
-from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.statistics.draws import Draws, corrected_draws
+from softirr.statistics.coefficients.estimate import CERTAIN, Undefined
+from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "gwet"]
 
 
-def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+def gwet(draws: Draws) -> Floats:
     """Soft Gwet's AC2; with S in {0, 1} it is AC1 (Gwet 2008, 2014).
 
     ``Pe = q / (q - 1) × mean of S over all q × q pairs of distinct answers × Σ π_k (1 - π_k)``.
 
     Parameters
     ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
-        With the number of distinct answers q and their mean equivalence.
+    draws : Draws
 
     Returns
     -------
-    Estimate
-        Influence in the order of the items with pooled answers.
+    shape (K,)
+        The coefficient in each draw.
     """
-    if reason := uncomparable(ratings):
-        return undefined(reason)
-    q = chance.distinct
-    if q < 2:
-        return undefined(Undefined.ONE_CATEGORY)
-    answers = ratings.answer[chance.pooling.rows]
-    frequency = sums(answers, chance.pooling.weights, ratings.n_answers)
-    scale = chance.similarity * q / (q - 1)
-    expected = float(scale * np.sum(frequency * (1 - frequency)))
-    error = expected / chance.similarity * chance.similarity_error
-    return pooled_estimate(ratings, scores, chance, PooledChance(expected, -2 * scale, frequency[answers], error))
+    return draws.corrected(draws.observed(), _by_chance(draws))
 
 
-def _over_draws(draws: Draws) -> Floats:
-    chance, ratings = draws.chance, draws.ratings
-    answers = ratings.answer[chance.pooling.rows]
-    frequency = sums(answers, chance.pooling.weights, ratings.n_answers)
+def _by_chance(draws: Draws) -> Floats:
+    frequency = _frequency(draws.ratings, draws.chance)
+    answers = draws.ratings.answer[draws.chance.pooling.rows]
     spread = draws.mean_over_rows(1 - 2 * frequency[answers]) + float(np.sum(frequency**2))
-    scale = draws.similarity * chance.distinct / (chance.distinct - 1)
-    return corrected_draws(draws.observed(), scale * spread)
+    return draws.similarity * draws.chance.distinct / (draws.chance.distinct - 1) * spread
+
+
+def _frequency(ratings: Ratings, chance: Chance) -> Floats:
+    """Share of each answer in π, shape (n_answers,)."""
+    return sums(ratings.answer[chance.pooling.rows], chance.pooling.weights, ratings.n_answers)
+
+
+def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
+    reason = pooled_categories(ratings, chance)
+    if reason in (None, Undefined.NO_VARIATION):
+        frequency = _frequency(ratings, chance)
+        scale = chance.similarity * chance.distinct / (chance.distinct - 1)
+        expected = float(scale * np.sum(frequency * (1 - frequency)))
+        return Undefined.NO_VARIATION if 1 - expected <= CERTAIN else None
+    return reason
 
 
 DEFINITION = Definition(
@@ -74,8 +74,9 @@ DEFINITION = Definition(
             where="British Journal of Mathematical and Statistical Psychology",
         ),
     ),
-    estimate=gwet,
-    over_draws=_over_draws,
+    over_draws=gwet,
+    by_chance=_by_chance,
+    reason=_reason,
     audited=True,
     marginals="chosen",
 )

@@ -1,4 +1,4 @@
-"""Standard errors and confidence intervals over items, from influence functions.
+"""Coefficients with standard errors and 95% intervals, which come from draws.
 
 The items are a sample of the items that a project could have had. Raters are fixed.
 """
@@ -13,27 +13,23 @@ import numpy as np
 from softirr.answers.ratings import Floats
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
-from softirr.statistics.coefficients.estimate import Estimate
 
-__all__ = [
-    "Coefficient",
-    "Details",
-    "Interval",
-    "Sample",
-    "analytic",
-    "of_mean",
-    "standard_error",
-    "wald",
-]
+__all__ = ["Coefficient", "Details", "Interval", "Sample", "coefficient_of_draws", "student_quantile"]
 
-_NO_SKEW = 20
-"""Shrinkage of the skewness, in items without skewness: the skewness of a few items is mostly noise."""
-_CERTAIN = 1e-12
+_TAIL = 0.025
+_NORMAL = 1.959964
 
 
 @dataclass(frozen=True)
 class Interval(JsonObject):
-    """A value of a coefficient by one route, with its standard error and 95% interval."""
+    """A value of a coefficient by one route, with its standard error and 95% interval.
+
+    Attributes
+    ----------
+    value : float or None
+    standard_error : float or None
+    ci95 : (float, float) or None
+    """
 
     value: float | None
     standard_error: float | None = None
@@ -65,8 +61,8 @@ class Coefficient:
 
     Attributes
     ----------
-    value, standard_error : float or None
-        None if the coefficient, or its error, is undefined.
+    value : float or None
+    standard_error : float or None
     ci95 : (float, float) or None
         The 95% interval to report.
     undefined : str or None
@@ -146,127 +142,30 @@ class Sample:
     items: tuple[str, ...]
 
 
-def standard_error(estimate: Estimate) -> float | None:
-    """Standard error over items, including the error of sampled chance agreement.
-
-    ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the first-order jackknife (Efron and
-    Stein 1981). Where chance is sampled, the ψ vary with the sample; ``noise`` subtracts that part.
-
-    Returns
-    -------
-    float or None
-        None with fewer than two items.
-    """
-    n = len(estimate.influence)
-    if estimate.value is None or n < 2:
-        return None
-    centered = estimate.influence - estimate.influence.mean()
-    variance = float(np.sum(centered**2)) / (n * (n - 1)) - estimate.noise / n
-    return float(np.sqrt(max(variance, 0.0) + estimate.chance_error**2))
-
-
-def wald(value: float, error: float, *, df: float = np.inf, level: float = 0.95) -> tuple[float, float]:
-    """Interval value ± quantile × error, with Student's t of ``df`` degrees of freedom, truncated at 1.
+def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: int | None = None) -> Coefficient:
+    """A value with the standard error and the 95% interval of its draws, which contains the value.
 
     Parameters
     ----------
-    value, error : float
-        The coefficient and its standard error.
-    df : float
-        Degrees of freedom; infinity is the normal distribution.
-    level : float
-        Share of intervals that hold the true value.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Lower and upper end.
-    """
-    half = _quantile(df, level) * error
-    return value - half, min(value + half, 1.0)
-
-
-def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
-    """A coefficient with its analytic interval.
-
-    Student's t with N - 1 degrees of freedom around value + ``shift``, moved by Johnson's (1978) correction for
-    skewness, ``error × γ / √N × (1 + 2 t²) / 6``. γ is the skewness of the influences, shrunk towards 0 as if 20 items
-    without skewness were added. Few disagreements among many items skew the influences to the left: the interval then
-    extends further down.
-
-    Where all items agree, or all add the same, every influence is 0 and the standard error is uninformative; see
-    :func:`_without_variation`.
-
-    Parameters
-    ----------
-    level : float
-        Coverage of the interval.
-    """
-    if estimate.value is None:
-        return Coefficient(None, undefined=estimate.undefined)
-    error = standard_error(estimate)
-    if error is None:
-        return Coefficient(estimate.value)
-    if estimate.value >= 1 - _CERTAIN or error < _CERTAIN:
-        return _without_variation(estimate, error, level)
-    n = len(estimate.influence)
-    t = _quantile(n - 1, level)
-    skewness = _skewness(estimate.influence) * n / (n + _NO_SKEW)
-    center = estimate.value + estimate.shift + error * skewness * (1 + 2 * t**2) / 6
-    return _bounded(estimate, error, center - t * error, center + t * error)
-
-
-def of_mean(values: Floats, *, floor: float = -np.inf, expected: float | None = None) -> Coefficient:
-    """The mean of what items add to a coefficient, with its analytic interval.
-
-    Parameters
-    ----------
-    values : shape (n,)
-        Single ones may be outside the coefficient's range.
+    value : float
+    draws : shape (K,)
     floor : float
-        Lowest value of the coefficient; the highest is 1.
-    expected : float, optional
-        Agreement by chance, where the coefficient is corrected for it.
-
-    Examples
-    --------
-    >>> lower, upper = of_mean(np.array([0.5, 0.75, 1.0, 1.0]), floor=0.0).ci95
-    >>> round(lower, 2), upper
-    (0.41, 1.0)
+        Lowest possible value; the highest is 1.
+    n_items : int, optional
+        Number of items whose weights are all that is drawn. The interval is wider for few items, by the quantile of
+        Student's t relative to the normal one.
     """
-    mean = float(values.mean())
-    return analytic(Estimate(min(max(mean, floor), 1.0), values - mean, expected=expected, floor=floor))
+    bounded = np.clip(draws, floor, 1.0)
+    low, high = np.quantile(bounded, (_TAIL, 1 - _TAIL)).tolist()
+    if n_items is not None:
+        stretch = student_quantile(n_items - 1) / _NORMAL
+        low, high = value - stretch * (value - low), value + stretch * (high - value)
+    ci95 = max(min(low, value), floor), min(max(high, value), 1.0)
+    return Coefficient(value, float(np.std(bounded)), ci95)
 
 
-def _without_variation(estimate: Estimate, error: float, level: float) -> Coefficient:
-    """An interval for items that all agree, or that all add the same to the coefficient.
-
-    A share of other items that N items miss with probability ``1 - level`` is at most ``1 - (1 - level)^(1/N)``. They
-    move the mean agreement by no more than this share, and the coefficient by this share divided by the expected
-    disagreement.
-    """
-    assert estimate.value is not None
-    unseen = 1 - (1 - level) ** (1 / len(estimate.influence))
-    reach = unseen / (1 - (estimate.expected or 0.0))
-    low, high = estimate.value - reach, estimate.value + reach
-    return Coefficient(estimate.value, error, (max(low, estimate.floor), min(high, 1.0)))
-
-
-def _bounded(estimate: Estimate, error: float, low: float, high: float) -> Coefficient:
-    """The interval truncated to possible values and extended to contain the value."""
-    assert estimate.value is not None
-    low, high = max(min(low, estimate.value), estimate.floor), min(max(high, estimate.value), 1.0)
-    return Coefficient(estimate.value, error, (low, high))
-
-
-def _skewness(influence: Floats) -> float:
-    """Skewness of the mean of the influences; 0 where they do not vary."""
-    centered = influence - influence.mean()
-    variance = float(np.sum(centered**2))
-    return 0.0 if variance <= 0 else float(np.sum(centered**3)) / variance**1.5
-
-
-def _quantile(df: float, level: float) -> float:
+def student_quantile(df: int, tail: float = 0.025) -> float:
+    """Upper quantile of Student's t."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(df, 0.5 + level / 2))
+    return float(stdtrit(df, 1 - tail))

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from softirr.answers.ratings import Floats, Ratings
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.chance_correction import PooledChance, pooled_estimate, uncomparable
 from softirr.statistics.coefficients.definition import Definition, Reference
-from softirr.statistics.coefficients.estimate import Estimate, undefined
-from softirr.statistics.draws import Draws, corrected_draws
+from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, uncomparable
+from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "krippendorff"]
 
 
-def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+def krippendorff(draws: Draws) -> Floats:
     """Soft Krippendorff's alpha: distance 1 - S, answers paired without replacement (Krippendorff 2011).
 
     Parameters
     ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
-        Computed with the marginals ``answers``.
+    draws : Draws
 
     Returns
     -------
-    Estimate
-        Influence in the order of the items with two or more answers.
+    shape (K,)
+        The coefficient in each draw.
 
     Examples
     --------
@@ -35,27 +31,22 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     >>> from softirr.statistics.coefficients.matrix import matrix_agreement
     >>> observers = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     >>> matrix = np.array([[-1 if a == "." else int(a) - 1 for a in row] for row in observers]).T
-    >>> result = matrix_agreement(matrix, marginals="answers")
-    >>> round(krippendorff(result.ratings, result.scores, result.chance).value, 3)
+    >>> round(matrix_agreement(matrix).coefficients["krippendorff_alpha"].value, 3)
     0.743
     """
+    return draws.corrected(draws.observed(by_answers=True), draws.without_replacement)
+
+
+def _by_chance(draws: Draws) -> Floats:
+    return draws.without_replacement
+
+
+def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
     if reason := uncomparable(ratings):
-        return undefined(reason)
+        return reason
     used = ratings.comparable_items
     n = float((ratings.per_item[used] * ratings.weight[used]).sum())
-    without_replacement = n / (n - 1)
-    pooled = PooledChance(
-        (n * float(chance.pooled) - 1) / (n - 1),
-        2 * without_replacement,
-        chance.pooled_at,
-        without_replacement * chance.pooled_error,
-        chance.pooled_noise,
-    )
-    return pooled_estimate(ratings, scores, chance, pooled, by_answers=True, with_shift=True)
-
-
-def _over_draws(draws: Draws) -> Floats:
-    return corrected_draws(draws.observed(by_answers=True), draws.without_replacement)
+    return Undefined.NO_VARIATION if 1 - (n * chance.pooled - 1) / (n - 1) <= CERTAIN else None
 
 
 DEFINITION = Definition(
@@ -80,8 +71,9 @@ DEFINITION = Definition(
             where="University of Pennsylvania",
         ),
     ),
-    estimate=krippendorff,
-    over_draws=_over_draws,
+    over_draws=krippendorff,
+    by_chance=_by_chance,
+    reason=_reason,
     chance="krippendorff",
     audited=True,
 )

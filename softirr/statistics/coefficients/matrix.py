@@ -16,7 +16,7 @@ from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.chance.sample import sample
-from softirr.statistics.coefficients.intervals import Coefficient, analytic
+from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.summary import Summary, summarize
 
 __all__ = ["MatrixAgreement", "matrix_agreement"]
@@ -46,8 +46,8 @@ class MatrixAgreement:
 
     @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
-        """Every coefficient by name, with its standard error and analytic 95% interval."""
-        return {name: analytic(estimate) for name, estimate in self.summary.coefficients.items()}
+        """Every coefficient by name, with its standard error and 95% interval."""
+        return {name: estimate.coefficient for name, estimate in self.summary.coefficients.items()}
 
     def __repr__(self) -> str:
         alpha = self.coefficients["krippendorff_alpha"].value
@@ -127,7 +127,7 @@ def matrix_agreement(
         return sample(ratings, equivalence.score, scores, target_se=target_se, marginals=wanted, seed=seed)
 
     known = expected("answers")
-    pooled = known if marginals == "answers" else expected(marginals)
+    pooled = None if marginals == "answers" else expected(marginals)
     return MatrixAgreement(ratings, scores, known, summarize(ratings, scores, known, pooled))
 
 

@@ -4,38 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ratings
+from softirr.answers.ratings import Ratings
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
-from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
-from softirr.statistics.coefficients.fleiss import fleiss
-from softirr.statistics.draws import Draws, corrected_draws
+from softirr.statistics.coefficients.estimate import Undefined, missing, no_variation
+from softirr.statistics.coefficients.fleiss import DEFINITION as FLEISS
 
-__all__ = ["DEFINITION", "scott"]
+__all__ = ["DEFINITION"]
 
 
-def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Scott's pi: Fleiss' kappa of two raters (Wullschleger et al. 2026).
-
-    Parameters
-    ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-
-    Returns
-    -------
-    Estimate
-        Undefined with more than two raters.
-    """
+def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
     if reason := missing(ratings):
-        return undefined(reason)
-    if len(np.unique(ratings.rater)) > 2:
-        return undefined(Undefined.MORE_THAN_TWO_RATERS)
-    return fleiss(ratings, scores, chance)
-
-
-def _over_draws(draws: Draws) -> Floats:
-    return corrected_draws(draws.observed(), draws.pooled)
+        return reason
+    return Undefined.MORE_THAN_TWO_RATERS if len(np.unique(ratings.rater)) > 2 else no_variation(ratings, chance)
 
 
 DEFINITION = Definition(
@@ -57,8 +38,9 @@ DEFINITION = Definition(
         ),
         WULLSCHLEGER_2026,
     ),
-    estimate=scott,
-    over_draws=_over_draws,
+    over_draws=FLEISS.over_draws,
+    by_chance=FLEISS.by_chance,
+    reason=_reason,
     chance="fleiss",
     marginals="chosen",
     audited=True,

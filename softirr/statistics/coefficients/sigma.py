@@ -4,73 +4,55 @@ from __future__ import annotations
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Ratings
-from softirr.errors import InputError
-from softirr.statistics.chance.expected import Chance, ChanceDistribution
+from softirr.answers.ratings import Floats, Ints
+from softirr.statistics.chance.expected import ChanceDistribution
 from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition
 from softirr.statistics.coefficients.distributions import (
     LEVEL,
     credit,
-    pair_influence,
+    one_item,
     same_and_different,
-    tail_influence,
+    tail_shift,
     upper_point,
 )
-from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.draws import Draws
 
 __all__ = ["DEFINITION", "sigma"]
 
 
-def sigma(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+def sigma(draws: Draws) -> Floats:
     """Share of same-item pairs exceeded by fewer than 5% of the different-item pairs (Braylan et al. 2022).
 
-    Where different-item pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly 0.05
-    when both distributions are equal. (With the rank p of a pair uniform on its ties, this is P(p < 0.05).)
+    If different-item pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly 0.05 when
+    both distributions are equal. (With the rank p of a pair uniform on its ties, this is P(p < 0.05).) The 5% point
+    moves with the items to first order.
 
     Parameters
     ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
+    draws : Draws
+
+    Returns
+    -------
+    shape (K,)
+        The coefficient in each draw.
     """
-    both = same_and_different(ratings, scores, chance)
-    if isinstance(both, Estimate):
-        return both
-    steps, known = both
-    at, part = upper_point(known)
-    slope = _slope(ratings, steps, known)
-    below, within = tail_influence(ratings, known, at + 1), tail_influence(ratings, known, at)
-    influence = pair_influence(ratings, credit(steps, known)) - slope * (part * within + (1 - part) * below)
-    return Estimate(
-        _share(ratings, steps, known, LEVEL),
-        influence,
-        expected=LEVEL,
-        chance_error=slope * known.error(LEVEL),
-        floor=0.0,
-        items=ratings.comparable_items,
-    )
+    steps, known = same_and_different(draws)
+    boundary, part = upper_point(known)
+    below, within = (tail_shift(draws, known, step) for step in (boundary + 1, boundary))
+    slope = _slope(draws, steps, known)
+    moved = part * within + (1 - part) * below
+    return draws.mean_over_pairs(credit(steps, known)) - slope * (moved + known.error(LEVEL) * draws.sampling)
 
 
-def _share(ratings: Ratings, steps: Ints, known: ChanceDistribution, level: float) -> float:
-    return float(np.average(credit(steps, known, level), weights=ratings.weight[ratings.comparisons.item]))
-
-
-def _slope(ratings: Ratings, steps: Ints, known: ChanceDistribution) -> float:
+def _slope(draws: Draws, steps: Ints, known: ChanceDistribution) -> float:
     """Slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level."""
-    above, below = (_share(ratings, steps, known, factor * LEVEL) for factor in (1.5, 0.5))
-    return (above - below) / LEVEL
+    weights = draws.ratings.weight[draws.ratings.comparisons.item]
+    above, below = (np.average(credit(steps, known, factor * LEVEL), weights=weights) for factor in (1.5, 0.5))
+    return float(above - below) / LEVEL
 
 
-def _over_draws(draws: Draws) -> Floats:
-    both = same_and_different(draws.ratings, draws.by_measure, draws.chance)
-    if isinstance(both, Estimate):
-        raise InputError(str(both.undefined))
-    steps, known = both
-    at, part = upper_point(known)
-    tail = [tail_influence(draws.ratings, known, step) for step in (at + 1, at)]
-    slope = _slope(draws.ratings, steps, known)
-    chance = slope * (part * tail[1] + (1 - part) * tail[0])
-    return draws.mean_over_pairs(credit(steps, known)) - draws.mean_over_items(chance)
+def _by_chance(draws: Draws) -> Floats:
+    return np.full(len(draws.sampling), LEVEL)
 
 
 DEFINITION = Definition(
@@ -84,6 +66,8 @@ DEFINITION = Definition(
     observed="share of same-item pairs beyond the upper 5% point of different-item pairs",
     expected="0.05",
     references=(BRAYLAN_2022,),
-    estimate=sigma,
-    over_draws=_over_draws,
+    over_draws=sigma,
+    by_chance=_by_chance,
+    reason=one_item,
+    floor=0.0,
 )

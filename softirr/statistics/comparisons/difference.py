@@ -1,12 +1,10 @@
 """The difference of two coefficients: its interval, its test, and tests of several at once.
 
-The interval is made of the intervals of both coefficients and their correlation (method of variance estimates recovery,
-MOVER), so it inherits what these are good at: skewness, few disagreements, audits. The correlation comes from their
-draws; it is 0 if they share no items.
+The interval comes from the differences of the draws. An item has the same weight in both coefficients, so what they have
+in common cancels.
 
 References
 ----------
-Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a general approach.
 Vanbelle, S. and Albert, A. (2008). A bootstrap method for comparing correlated kappa coefficients.
 Gwet, K. L. (2016). Testing the difference of correlated agreement coefficients for statistical significance.
 Holm, S. (1979). A simple sequentially rejective multiple test procedure.
@@ -22,8 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from softirr.answers.ratings import Floats
 from softirr.json_object import JsonObject
-from softirr.statistics.coefficients.intervals import Coefficient, Sample
+from softirr.statistics.coefficients.intervals import Coefficient, Sample, student_quantile
 
 __all__ = [
     "covariance",
@@ -40,6 +39,8 @@ __all__ = [
 
 
 _CERTAIN = 1e-9
+_NORMAL = 1.959964
+_TAIL = 0.025
 
 
 def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
@@ -47,15 +48,13 @@ def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
 
     Parameters
     ----------
+    a, b : Sample
     independent : bool
-        Whether both have items of their own, so that the covariance is 0.
+        Whether items of the same id are different items, so that the covariance is 0.
     """
-    if independent or len(set(a.items) & set(b.items)) < 2 or not len(a.draws) or not len(b.draws):
+    if independent or len(set(a.items) & set(b.items)) < 2:
         return 0.0
-    if min(float(np.std(a.draws)), float(np.std(b.draws))) <= _CERTAIN:
-        return 0.0
-    together = float(np.corrcoef(a.draws, b.draws)[0, 1])
-    return together * float(a.coefficient.standard_error or 0.0) * float(b.coefficient.standard_error or 0.0)
+    return float(np.cov(a.draws, b.draws)[0, 1])
 
 
 def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficient:
@@ -63,13 +62,14 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
 
     Parameters
     ----------
+    a, b : Sample
     independent : bool
         Items of the same id are different items.
 
     Returns
     -------
     Coefficient
-        Undefined where one of the two is.
+        Undefined if one of the two is.
 
     Examples
     --------
@@ -77,26 +77,25 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
     >>> difference(nothing, nothing).undefined
     'only one rater'
     """
-    one, two = a.coefficient, b.coefficient
-    if one.value is None or two.value is None:
-        return Coefficient(None, undefined=one.undefined if one.value is None else two.undefined)
-    value = two.value - one.value
-    if one.standard_error is None or two.standard_error is None or one.ci95 is None or two.ci95 is None:
+    first, second = a.coefficient, b.coefficient
+    if first.value is None or second.value is None:
+        return Coefficient(None, undefined=first.undefined if first.value is None else second.undefined)
+    value = second.value - first.value
+    if first.ci95 is None or second.ci95 is None or not len(a.draws) or not len(b.draws):
         return Coefficient(value)
-    errors = one.standard_error * two.standard_error
-    together = covariance(a, b, independent=independent)
-    r = float(np.clip(together / errors, -1, 1)) if errors > 0 else 0.0
-    error = float(np.sqrt(max(one.standard_error**2 + two.standard_error**2 - 2 * r * errors, 0.0)))
-    if value == 0 and r >= 1 - _CERTAIN:
-        return Coefficient(0.0, 0.0, (0.0, 0.0))  # the same answers
-    down = _reach(two.value - two.ci95[0], one.ci95[1] - one.value, r)
-    up = _reach(two.ci95[1] - two.value, one.value - one.ci95[0], r)
-    return Coefficient(value, error, (value - down, value + up))
+    changes = _draws(b, 2) - (np.roll(_draws(a, 1), 1) if independent else _draws(a, 1))
+    stretch = student_quantile(max(min(len(a.items), len(b.items)) - 1, 1)) / _NORMAL
+    low, high = (value + stretch * (end - value) for end in np.quantile(changes, (_TAIL, 1 - _TAIL)).tolist())
+    return Coefficient(value, float(np.std(changes)), (min(low, value), max(high, value)))
 
 
-def _reach(one: float, other: float, r: float) -> float:
-    """How far the interval of a difference extends to one side."""
-    return float(np.sqrt(max(one**2 + other**2 - 2 * r * one * other, 0.0)))
+def _draws(sample: Sample, seed: int) -> Floats:
+    """Draws of a coefficient; if all items add the same, they come from its interval."""
+    value, ci95 = sample.coefficient.value, sample.coefficient.ci95
+    if value is None or ci95 is None or float(np.std(sample.draws)) > _CERTAIN:
+        return sample.draws
+    reach = max(value - ci95[0], ci95[1] - value)
+    return value + reach / _NORMAL * np.random.default_rng(seed).standard_normal(len(sample.draws))
 
 
 def p_value(change: Coefficient, n: int) -> float | None:
@@ -108,6 +107,10 @@ def p_value(change: Coefficient, n: int) -> float | None:
         The difference.
     n : int
         Items of the smaller of the two samples; the test has n - 1 degrees of freedom.
+
+    Returns
+    -------
+    float or None
     """
     if change.value is None or change.ci95 is None or n < 2:
         return None
@@ -122,6 +125,7 @@ def two_sided(distance: float, reach: float, n: int) -> float:
 
     Parameters
     ----------
+    distance, reach : float
     n : int
         Items; the test has n - 1 degrees of freedom.
 
@@ -138,14 +142,19 @@ def one_sided(distance: float, reach: float, n: int) -> float:
 
     Parameters
     ----------
+    distance, reach : float
     n : int
         Items; the test has n - 1 degrees of freedom.
+
+    Returns
+    -------
+    float
     """
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     if reach <= 0:
         return 0.0 if distance > 0 else 1.0
-    return float(stdtr(n - 1, -distance / reach * float(stdtrit(n - 1, 0.975))))
+    return float(stdtr(n - 1, -distance / reach * student_quantile(n - 1)))
 
 
 def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
@@ -157,6 +166,7 @@ def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
         The difference, with its 95% interval.
     n : int
         Items; the tests have n - 1 degrees of freedom.
+    margin : float
 
     Returns
     -------
@@ -180,21 +190,33 @@ def limit(change: Coefficient, n: int, level: float, *, upper: bool) -> float | 
 
     Parameters
     ----------
+    change : Coefficient
     n : int
         Items; t has n - 1 degrees of freedom.
     level : float
         One minus the coverage, such as 0.05.
-    """
-    from scipy.special import stdtrit
+    upper : bool
 
+    Returns
+    -------
+    float or None
+    """
     if change.value is None or change.ci95 is None or n < 2:
         return None
-    grown = float(stdtrit(n - 1, 1 - level / 2) / stdtrit(n - 1, 0.975))
+    grown = student_quantile(n - 1, level / 2) / student_quantile(n - 1)
     return change.value + (change.ci95[int(upper)] - change.value) * grown
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """P values adjusted for their number (Holm 1979); None stays None and does not count.
+
+    Parameters
+    ----------
+    p : sequence of (float or None)
+
+    Returns
+    -------
+    list of (float or None)
 
     Examples
     --------
@@ -220,6 +242,11 @@ def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
     ----------
     p : sequence of (float or None)
         None does not count, and has the level of a single hypothesis.
+    level : float
+
+    Returns
+    -------
+    list of float
 
     Examples
     --------
@@ -246,6 +273,7 @@ class Equality(JsonObject):
         Wald's chi-square, or Hotelling's T².
     df : int
         One less than the number of coefficients.
+    p : float
     """
 
     statistic: float
@@ -261,8 +289,13 @@ def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equalit
 
     Parameters
     ----------
+    samples : sequence of Sample
     independent : bool
         Whether each has items of its own.
+
+    Returns
+    -------
+    Equality or None
     """
     from scipy.stats import chi2, f
 

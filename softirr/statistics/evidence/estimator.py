@@ -22,8 +22,7 @@ Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient predict
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.estimate import Undefined
-from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval
+from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, coefficient_of_draws
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.fit import Fit
@@ -44,7 +43,6 @@ __all__ = ["COVERED", "Estimates", "MeasureChance", "RaterEstimates", "estimate"
 COVERED = registry.coefficient_keys(audited=True)
 """The coefficients that judgments correct."""
 _CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
-_LEVEL = 0.95
 _NORMAL = 1.959964
 _CERTAIN = 1e-9
 
@@ -118,8 +116,9 @@ def estimate(
     coefficients, draws = {}, {}
     for name in (name for name in COVERED if name in by_measure):
         definition = registry.definition(name)
-        floor = 0.0 if name == "observed_agreement" else -1.0
-        coefficient = rater_estimates.coefficient(definition.over_draws, by_measure[name], floor=floor, details=True)
+        coefficient = rater_estimates.coefficient(
+            definition.over_draws, by_measure[name], floor=definition.floor, details=True
+        )
         if definition.chance and coefficient.judgments and expected[definition.chance] >= 1 - _CERTAIN:
             coefficient = Coefficient(None, undefined=str(Undefined.NO_VARIATION))
         coefficients[name] = coefficient
@@ -141,13 +140,14 @@ class RaterEstimates:
         self._judged = by_judgments(fit, self._center, self._draws, measure.place)
         self._n_judged = len(fit.judged.keys)
 
+    @property
+    def center(self) -> Draws:
+        """The single draw with equal weights that all values come from."""
+        return self._center
+
     def over(self, function: Callable[[Draws], Floats]) -> Floats:
         """A function of the draws, for all draws: shape (..., K)."""
         return self._draws.over(function)
-
-    @cached_property
-    def _kappas(self) -> Floats:
-        return self.over(lambda draws: draws.pair_kappa)
 
     def coefficient(
         self,
@@ -184,7 +184,7 @@ class RaterEstimates:
         if kappa.value is None or not len(used):
             return agreement, kappa
         value = float(self._center.kappa_of(pairs)[0]) if self._n_judged else kappa.value
-        return agreement, self._with_interval(value, self._kappas[used].mean(axis=0), kappa)
+        return agreement, self._with_interval(value, self._draws.kappa_of(pairs), kappa)
 
     def expected_of_pair(self, pair: int) -> float:
         """Agreement by chance of a pair of raters."""
@@ -193,9 +193,10 @@ class RaterEstimates:
     def expected(self) -> tuple[dict[str, float], float]:
         """Agreement by chance, and its largest standard error."""
         values, errors = {}, [0.0]
-        for name, function in (("cohen", _cohen), ("fleiss", _fleiss), ("krippendorff", _krippendorff)):
-            values[name] = float(function(self._center)[0])
-            errors.append(float(np.std(self.over(function))))
+        for name, key in _CHANCE_OF.items():
+            by_chance = registry.definition(key).by_chance
+            values[name] = float(by_chance(self._center)[0])
+            errors.append(float(np.std(self.over(by_chance))))
         return values, max(errors) if self._n_judged else 0.0
 
     def _with_interval(
@@ -214,10 +215,8 @@ class RaterEstimates:
         )
         if by_measure.standard_error is None:  # one item: nothing is known about other items
             return Coefficient(value, judgments=self._n_judged, details=details)
-        coefficient = _interval(value, self._with_unseen(draws, by_measure), floor)
-        return Coefficient(
-            value, coefficient.standard_error, coefficient.ci95, judgments=self._n_judged, details=details
-        )
+        coefficient = coefficient_of_draws(value, self._with_unseen(draws, by_measure), floor)
+        return replace(coefficient, judgments=self._n_judged, details=details)
 
     def _with_unseen(self, draws: Floats, by_measure: Coefficient) -> Floats:
         """Draws of items that all add the same, with the items that so many items miss (cf. the rule of three)."""
@@ -234,23 +233,5 @@ class RaterEstimates:
             return None
         center, means, items = self._judged
         of_items = items.over(function) - float(function(self._center)[0])
-        return _interval(float(function(center)[0]), means.over(function) + of_items, floor)
-
-
-def _interval(value: float, draws: Floats, floor: float) -> Interval:
-    tail = (1 - _LEVEL) / 2
-    low, high = np.quantile(np.clip(draws, floor, 1.0), (tail, 1 - tail)).tolist()
-    return Interval(value, float(np.std(draws)), (min(low, value), max(high, value)))
-
-
-def _cohen(draws: Draws) -> Floats:
-    usable = draws.usable
-    return np.asarray(draws.pair_expected[usable].mean(axis=0)) if usable.any() else np.zeros(draws.scores.shape[1])
-
-
-def _fleiss(draws: Draws) -> Floats:
-    return draws.pooled
-
-
-def _krippendorff(draws: Draws) -> Floats:
-    return draws.without_replacement
+        alone = coefficient_of_draws(float(function(center)[0]), means.over(function) + of_items, floor)
+        return Interval(alone.value, alone.standard_error, alone.ci95)

@@ -84,24 +84,25 @@ class Fit:
         item = self.design.ratings.comparisons.item[owner]
         pairs = np.unique(np.stack([item, owner]), axis=1)
         answers = np.bincount(pairs[0], minlength=self.design.ratings.n_items) if len(first) else np.zeros(1)
+        former_p, former_same = self.judged.former.part(of_item=True)
         scores = Scores(same.p, weights, different.p, different.weights(self.design.pooled_weight))
         return posterior_curve(
             scores,
             self.record,
-            logits[first],
-            self.judged.same[numbers],
-            self.judged.weight[numbers],
-            answers[item].astype(np.float64),
+            np.concatenate([logits[first], logit(former_p)]),
+            np.concatenate([self.judged.same[numbers], former_same]),
+            np.concatenate([answers[item].astype(np.float64), np.ones(len(former_p))]),
         ), bins
 
     def _chance_shares(self) -> tuple[Floats, Floats]:
         """Share of pairs of different items that mean the same in each stratum of P, and its variance."""
         apart = np.ones(len(self.judged.keys), dtype=bool)
         apart[self._same_at[~self.open_same]] = False
-        stratum = chance_stratum(self.judged.p[apart])
+        former_p, former_same = self.judged.former.part(of_item=False)
+        stratum = chance_stratum(np.concatenate([self.judged.p[apart], former_p]))
+        same = np.concatenate([self.judged.same[apart], former_same])
         a, b = np.array(self.record.chance).T
-        a = a + sums(stratum, self.judged.same[apart], len(a))
-        b = b + sums(stratum, 1 - self.judged.same[apart], len(b))
+        a, b = a + sums(stratum, same, len(a)), b + sums(stratum, 1 - same, len(b))
         return a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))
 
     @cached_property
@@ -119,11 +120,9 @@ class Fit:
             return fitted, residuals
         numbers, first = self.first_members
         if len(first):
-            weight = self.judged.weight[numbers]
-            own = sums(frame.stratum[first], weight, len(residuals))
-            off = sums(frame.stratum[first], weight * (self.judged.same[numbers] - self._means[first]), len(residuals))
-            n = len(first)
-            residuals = np.divide(off, own, out=residuals, where=own > 0) * n / (n + SHRINKAGE)
+            n, counts = len(first), np.bincount(frame.stratum[first], minlength=len(residuals))
+            off = sums(frame.stratum[first], self.judged.same[numbers] - self._means[first], len(residuals))
+            residuals = np.divide(off, counts, out=residuals, where=counts > 0) * n / (n + SHRINKAGE)
         corrected = np.clip(self._means + residuals[frame.stratum], 0, 1)
         return np.where(self.open_same, corrected, fitted), residuals
 

@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.ratings import Ratings
 from softirr.answers.sheets import CANT_TELL, FIRST_MORE_GENERAL, SAME, SECOND_MORE_GENERAL, Judgments, checked
 from softirr.errors import InputError
 from softirr.meaning.policy.measure import policy_of
 from softirr.plural import plural
-from softirr.statistics.chance.equivalence import MatrixEquivalence
-from softirr.statistics.chance.exact import exact
-from softirr.statistics.coefficients.krippendorff import krippendorff
-from softirr.statistics.coefficients.observed import observed_agreement
-from softirr.statistics.evidence.judgments import Judged
-from softirr.statistics.evidence.sampling_frames import Frames, decoded, digest
+from softirr.statistics.coefficients.matrix import matrix_agreement
+from softirr.statistics.evidence.judgments import FormerPairs, Judged
+from softirr.statistics.evidence.known import known_pairs
+from softirr.statistics.evidence.sampling_frames import Frames, digest, is_of_item, stem
 from softirr.text import normalize
 
 __all__ = ["Collected", "collect", "judges_agreement"]
@@ -36,7 +33,7 @@ class Collected:
     asked : int
         Different pairs of texts in the sheets.
     unused : int
-        Judged pairs that are no longer pairs of the table.
+        Judged pairs that are no longer pairs of the table: they inform the calibration only.
     unsure : int
         Pairs judged "can't tell" by everybody who judged them.
     agreement : dict or None
@@ -54,11 +51,11 @@ class Collected:
 def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     """Match judged pairs with the pairs of a table, by their texts.
 
-    A pair of the same item counts if it still is one. Every pair has the same weight: the strata depend on the
-    measure's P only, and the calibration conditions on P. Weights by the probability of being drawn would make the
-    estimate jump when a table, a measure or a policy changes, and are less accurate under another measure too
-    (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. That one text is more general
-    counts as the policy says.
+    A pair of the same item counts if it still is one; otherwise it informs the calibration only. Every pair has the same
+    weight: the strata depend on the measure's P only, and the calibration conditions on P. Weights by the probability of
+    being drawn would make the estimate jump when a table, a measure or a policy changes, and are less accurate under
+    another measure too (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. That a text is
+    more general counts as the policy says.
 
     Raises
     ------
@@ -66,23 +63,18 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
         If a sheet was changed, contradicts itself, or none of its judged pairs is a pair of the table.
     """
     verdicts, unsure, texts, asked = _verdicts(frames, sheets)
-    number = {normalize(text): place for place, text in enumerate(frames.table.texts)}
-    items = set(_keys(frames).tolist())
+    number = {normalize(text): index for index, text in enumerate(frames.table.texts)}
+    keys_of_items = set(_keys(frames).tolist())
     rows: dict[int, list[float]] = {}
-    unused = 0
+    former: list[tuple[str, tuple[str, str], float]] = []
     for id, judges in verdicts.items():
-        pair = texts.get(id)
-        places = None if pair is None else [number.get(text) for text in pair]
         value = float(np.mean(list(judges.values())))
-        if places is None or None in places or places[0] == places[1]:
-            unused += 1
-            continue
-        low, high = sorted(place for place in places if place is not None)
+        low, high = sorted(number.get(text, -1) for text in texts[id])
         key = low * len(frames.table.texts) + high
-        if key not in items and decoded(id)[1] is not False:
-            unused += 1
-            continue
-        rows.setdefault(key, []).append(value)
+        if low >= 0 and low != high and (key in keys_of_items or is_of_item(id) is False):
+            rows.setdefault(key, []).append(value)
+        else:
+            former.append((id, texts[id], value))
     if verdicts and not rows:
         raise InputError(
             f"None of the {plural(len(verdicts), 'judged pair')} of texts is a pair of this table: apply the sheets to "
@@ -93,8 +85,25 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     left, right = np.divmod(keys, len(frames.table.texts))
     p = np.asarray(frames.scorer.score(left, right), dtype=np.float64) if len(keys) else np.zeros(0)
     names = {judge for judges in verdicts.values() for judge in judges}
-    judged = Judged(keys, values, np.ones(len(keys)), p, len(frames.table.texts))
-    return Collected(judged, asked, unused, len(unsure - verdicts.keys()), len(names), judges_agreement(verdicts))
+    judged = Judged(keys, values, p, len(frames.table.texts), _former_pairs(frames, former))
+    n_unsure = len(unsure - verdicts.keys())
+    return Collected(judged, asked, len(former), n_unsure, len(names), judges_agreement(verdicts))
+
+
+def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], float]]) -> FormerPairs:
+    """Judged pairs that are no longer pairs of the table, if they say whether they were of the same item."""
+    rows = [(pair, value, is_of_item(id)) for id, pair, value in former if pair[0] != pair[1]]
+    rows = [row for row in rows if row[2] is not None]
+    if not rows:
+        return FormerPairs.nothing()
+    measure = frames.scorer.measure
+    texts = tuple(text for pair, _, _ in rows for text in pair)
+    of_first = np.arange(0, len(texts), 2)
+    truth = known_pairs(measure, texts)
+    is_open = np.ones(len(rows), dtype=bool) if truth is None else np.isnan(truth(of_first, of_first + 1))
+    values, of_item = (np.array([row[column] for row in rows]) for column in (1, 2))
+    p = np.asarray(measure.score([pair for pair, _, _ in rows]), dtype=np.float64)
+    return FormerPairs(p[is_open], values[is_open], of_item[is_open].astype(np.int64))
 
 
 def _keys(frames: Frames) -> Any:
@@ -127,9 +136,10 @@ def _verdicts(
                 value = meaning.get(mark, 0.0)
                 if verdicts.setdefault(key[0], {}).setdefault(sheet.judge, value) != value:
                     raise InputError(f"{place}: {sheet.judge} judged this pair twice, differently.")
-    wanted = {id for id in verdicts if id not in texts}
+    wanted = {stem(id): id for id in verdicts if id not in texts}
     if wanted:
-        texts |= {unit.id: (unit.text_a, unit.text_b) for unit in frames.units() if unit.id in wanted}
+        drawn = ((wanted.get(stem(unit.id)), unit) for unit in frames.units())
+        texts |= {id: (unit.text_a, unit.text_b) for id, unit in drawn if id is not None}
     for id in verdicts:
         if id not in texts:
             raise InputError(
@@ -166,12 +176,9 @@ def judges_agreement(verdicts: Mapping[str, Mapping[str, float]]) -> dict[str, A
     if len(names) < 2 or not shared:
         return None
     matrix = np.array([[int(judges[name]) if name in judges else -1 for name in names] for judges in shared])
-    ratings = Ratings.from_matrix(matrix)
-    comparisons = ratings.comparisons
-    scores = (ratings.answer[comparisons.left] == ratings.answer[comparisons.right]).astype(np.float64)
-    known = exact(ratings, MatrixEquivalence(np.eye(2)), scores)
+    coefficients = matrix_agreement(matrix).summary.coefficients
     return {
         "pairs": len(shared),
-        "observed_agreement": observed_agreement(ratings, scores).value,
-        "krippendorff_alpha": krippendorff(ratings, scores, known).value,
+        "observed_agreement": coefficients["observed_agreement"].value,
+        "krippendorff_alpha": coefficients["krippendorff_alpha"].value,
     }

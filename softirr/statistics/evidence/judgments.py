@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 
-__all__ = ["Judged"]
+__all__ = ["FormerPairs", "Judged"]
+
+
+@dataclass(frozen=True, eq=False)
+class FormerPairs:
+    """Judged pairs of texts that are no longer pairs of the table.
+
+    They inform the calibration of the measure and nothing else.
+
+    Attributes
+    ----------
+    p : shape (n,)
+        The measure's P.
+    same : shape (n,)
+        1 for the same meaning, 0 for different ones, in between if judges differ.
+    of_item : shape (n,)
+        Whether the texts were of answers to the same item.
+    """
+
+    p: Floats
+    same: Floats
+    of_item: Ints
+
+    @classmethod
+    def nothing(cls) -> FormerPairs:
+        """No such pairs."""
+        return cls(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64))
+
+    def part(self, *, of_item: bool) -> tuple[Floats, Floats]:
+        """P and judgment of the pairs of the same item, or of different ones."""
+        used = self.of_item == of_item
+        return self.p[used], self.same[used]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,32 +51,32 @@ class Judged:
     keys : shape (n,)
         ``low * n_texts + high`` of the numbers of the two texts, ascending.
     same : shape (n,)
-        1 where the texts mean the same, 0 where not, in between where judges differ.
-    weight : shape (n,)
-        Inverse of the relative probability with which each pair was drawn.
+        1 for the same meaning, 0 for different ones, in between if judges differ.
     p : shape (n,)
         The measure's P.
+    n_texts : int
+    former : FormerPairs
+        Judged pairs that are no longer pairs of the table.
     """
 
     keys: Ints
     same: Floats
-    weight: Floats
     p: Floats
     n_texts: int
+    former: FormerPairs = field(default_factory=FormerPairs.nothing)
 
     @classmethod
     def nothing(cls, n_texts: int) -> Judged:
         """No judgments."""
-        none = np.zeros(0)
-        return cls(np.zeros(0, dtype=np.int64), none, none, none, n_texts)
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), n_texts)
 
     def place(self, left: Ints, right: Ints) -> Ints:
-        """Number of the judgment of texts left[i] and right[i], -1 where there is none, shape (len(left),)."""
+        """Number of the judgment of texts left[i] and right[i], -1 without one, shape (len(left),)."""
         if not len(self.keys):
             return np.full(len(left), -1, dtype=np.int64)
         key = self.key(left, right)
-        at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-        return np.where(self.keys[at] == key, at, -1)
+        index = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+        return np.where(self.keys[index] == key, index, -1)
 
     def key(self, left: Ints, right: Ints) -> Ints:
         """A number for the unordered pair of texts left[i] and right[i], shape (len(left),)."""

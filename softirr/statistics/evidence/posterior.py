@@ -165,9 +165,7 @@ def _share_prior(scores: Scores, record: Record) -> Floats:
     return np.asarray((1 - _UNKNOWN) * density + _UNKNOWN)
 
 
-def posterior_curve(
-    scores: Scores, record: Record, logits: Floats, same: Floats, weight: Floats, per_item: Floats
-) -> Curve:
+def posterior_curve(scores: Scores, record: Record, logits: Floats, same: Floats, per_item: Floats) -> Curve:
     """The calibration after judgments of random pairs.
 
     Parameters
@@ -178,8 +176,6 @@ def posterior_curve(
         Of the judged pairs of an item.
     same : shape (n,)
         1 where the judges take the texts for the same, 0 where not, in between where judges differ.
-    weight : shape (n,)
-        Inverse of the relative probability with which each pair was drawn.
     per_item : shape (n,)
         Judged pairs of answers to the same item, this one included.
     """
@@ -194,7 +190,7 @@ def posterior_curve(
     log = np.log(density + 1e-300) + np.log(np.tile(of_slope, len(_INTERCEPTS)))
     prior = _normalized(log)
     if len(same):
-        exponent = weight / weight.mean() / (1 + _WITHIN_ITEM * (per_item - 1))
+        exponent = 1 / (1 + _WITHIN_ITEM * (per_item - 1))
         for start in range(0, len(same), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             eta = intercept[:, None] + slope[:, None] * logits[None, part]

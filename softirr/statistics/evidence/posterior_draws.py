@@ -9,8 +9,9 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.draws import N_DRAWS, Draws, bootstrap_weights
+from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
+from softirr.statistics.item_weights import N_DRAWS, bootstrap_weights
 
 __all__ = ["by_judgments", "posterior_draws", "posterior_value"]
 
@@ -58,7 +59,8 @@ def posterior_draws(
     rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(np.sort(ids).tobytes())))
     scores, noise = (drawn[place] for drawn in _same_items(fit, rng, n_draws))
     cohen, pooled = _chance_ratios(fit, rng, n_draws)
-    return Draws(ratings, by_measure, chance, scores, noise, bootstrap_weights(ids, n_draws), cohen, pooled)
+    sampling, weights = rng.standard_normal(n_draws), bootstrap_weights(ids, n_draws)
+    return Draws(ratings, by_measure, chance, scores, noise, weights, cohen, pooled, sampling)
 
 
 def _same_items(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:

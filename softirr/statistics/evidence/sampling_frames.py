@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from softirr.statistics.evidence.known import known_pairs
 from softirr.statistics.evidence.text_pairs import TextPairs
 from softirr.statistics.matching.assignment import AnswerScorer
 
-__all__ = ["AuditUnit", "Frames", "decoded", "digest", "seed_of", "unit_id"]
+__all__ = ["AuditUnit", "Frames", "digest", "is_of_item", "seed_of", "stem", "unit_id"]
 
 _POOL = 20_000
 """Sampled pairs of answers to different items, where the measure is cheap; half as many where answers are sets."""
@@ -30,8 +28,6 @@ _COSTLY_TEXT_PAIRS = 400
 _EVERY_TEXT_PAIRS = 1_000
 """Pairs of texts up to which all pairs of answers to different items are taken: exact chance scores them anyway."""
 _LEAST_POOL = 250
-_STEPS = 10.0
-"""Steps of the weight in an id for each doubling."""
 
 
 @dataclass(frozen=True)
@@ -109,23 +105,12 @@ class Frames:
         """The pairs of texts that could match in answers k[i] and l[i], where this is not known."""
         return TextPairs.of(k, l, self._sizes, self._members, self.scorer.score, self._truth)
 
-    @cached_property
-    def _weights(self) -> tuple[list[float], list[float]]:
-        """Inverse relative probability of being drawn, by stratum of each frame; 1 is the least."""
-        frames = (self.design.same, self.design.different)
-        own = [np.bincount(one.stratum, minlength=len(one.rate)) / np.maximum(one.rate, 1e-12) for one in frames]
-        least = min(float(value) for values in own for value in values if value > 0)
-        same, different = ((values / least).tolist() for values in own)
-        return same, different
-
     def unit(self, frame: int, member: int) -> AuditUnit:
         """The unit of a pair of texts; its id alone determines which text is first."""
-        pairs = self.design.different if frame else self.design.same
         a, b = self.design.key(frame, member)
         first, second = sorted((self.table.texts[a], self.table.texts[b]))
-        weight = self._weights[frame][int(pairs.stratum[member])]
-        id = unit_id(self.prefix, first, second, weight, of_item=not frame)
-        if int(digest(id, "side")[:2], 16) % 2 == 0:
+        id = unit_id(self.prefix, first, second, of_item=not frame)
+        if int(digest(stem(id), "side")[:2], 16) % 2 == 0:
             first, second = second, first
         return AuditUnit(id, first, second)
 
@@ -139,49 +124,36 @@ class Frames:
                 yield self.unit(frame, member)
 
 
-def unit_id(prefix: str, text_a: str, text_b: str, weight: float, *, of_item: bool) -> str:
+def unit_id(prefix: str, text_a: str, text_b: str, *, of_item: bool) -> str:
     """Id of a drawn pair of texts.
 
-    Its last two digits hold the relative weight of the pair, on a logarithmic scale, and whether it is one of the same
-    item; they are scrambled, so that a judge sees neither.
+    Its last two digits say whether it is a pair of the same item, because a table that has changed since no longer does.
+    They are scrambled, so that a judge does not see it.
 
     Parameters
     ----------
     prefix : str
     text_a, text_b : str
         Normalized, in any order.
-    weight : float
-        Inverse of the probability with which the pair was drawn, 1 for the most probable ones.
     of_item : bool
-
-    Returns
-    -------
-    str
     """
     end = digest(prefix, *sorted((text_a, text_b)))[:10]
-    step = min(max(round(_STEPS * math.log2(max(weight, 1.0))), 0), 127)
-    return f"{prefix}-{end}{(2 * step + of_item) ^ _mask(prefix, end):02x}"
+    return f"{prefix}-{end}{of_item ^ _mask(prefix, end):02x}"
 
 
-def decoded(id: str) -> tuple[float, bool | None]:
-    """Relative weight of a unit, and whether it is a pair of the same item.
+def stem(id: str) -> str:
+    """The part of an id that identifies the pair of texts: in it, sheets of all releases agree."""
+    prefix, _, end = id.rpartition("-")
+    return f"{prefix}-{end[:10]}"
 
-    None in ids of earlier releases, which held neither.
 
-    Parameters
-    ----------
-    id : str
-
-    Returns
-    -------
-    (float, bool or None)
-    """
+def is_of_item(id: str) -> bool | None:
+    """Whether a unit was drawn as a pair of the same item; None for ids of earlier releases, which do not say it."""
     prefix, _, end = id.rpartition("-")
     try:
-        code = int(end[10:12], 16) ^ _mask(prefix, end[:10]) if len(end) == 12 else None
+        return None if len(end) != 12 else bool((int(end[10:], 16) ^ _mask(prefix, end[:10])) % 2)
     except ValueError:
-        code = None
-    return (1.0, None) if code is None else (2 ** (code // 2 / _STEPS), bool(code % 2))
+        return None
 
 
 def _mask(prefix: str, end: str) -> int:

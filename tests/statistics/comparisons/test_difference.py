@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softirr.statistics.coefficients.fleiss import fleiss
-from softirr.statistics.coefficients.intervals import Coefficient, Sample, analytic, standard_error
+from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import (
@@ -19,6 +18,7 @@ from softirr.statistics.comparisons.difference import (
     p_value,
 )
 from softirr.statistics.draws import Draws
+from softirr.statistics.item_weights import N_DRAWS
 
 # Gwet (2016), table of two rounds of the same 15 subjects by four raters.
 ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"
@@ -32,11 +32,10 @@ def _matrix(rows: str) -> np.ndarray:
 def _sample(matrix: np.ndarray, name: str = "fleiss_kappa", start: int = 0) -> Sample:
     result = matrix_agreement(matrix)
     estimate = result.summary.coefficients[name]
-    assert estimate.items is not None
     numbers = start + np.arange(result.ratings.n_items)
     draws = Draws.of_items(result.ratings, result.scores, result.chance, numbers, 4_000)
     items = tuple(str(start + i) for i in estimate.items.tolist())
-    return Sample(analytic(estimate), draws.over(definition(name).over_draws), items)
+    return Sample(estimate.coefficient, draws.over(definition(name).over_draws), items)
 
 
 def _kappas(weights: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -72,7 +71,7 @@ class TestPublished:
         assert a.coefficient.value == pytest.approx(first, abs=1e-6)
         assert b.coefficient.value == pytest.approx(second, abs=1e-6)
         assert result.standard_error == pytest.approx(error, abs=2e-3)
-        assert result.ci95 is not None and result.ci95[0] == pytest.approx(0, abs=0.06)  # his p is 0.04 to 0.05
+        assert result.ci95 is not None and result.ci95[0] == pytest.approx(0, abs=0.1)  # his p is 0.04 to 0.05
 
     def test_mckenzie_1996(self) -> None:
         """Two screening tests of the same 50 patients, each against the diagnosis (McKenzie et al. 1996).
@@ -101,10 +100,9 @@ class TestPublished:
     def test_other_items_are_independent(self) -> None:
         a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2), start=100)
         apart, same = difference(a, b), difference(a, _sample(_matrix(ROUND_2)), independent=True)
-        assert covariance(a, b) == 0 and apart == same
-        assert apart.standard_error == pytest.approx(
-            np.hypot(a.coefficient.standard_error, b.coefficient.standard_error)
-        )
+        assert covariance(a, b) == 0 == covariance(a, a, independent=True)
+        for result in (apart, same):
+            assert result.standard_error == pytest.approx(np.hypot(np.std(a.draws), np.std(b.draws)), rel=0.05)
 
 
 def test_a_bootstrap_of_the_items_says_the_same() -> None:
@@ -116,8 +114,8 @@ def test_a_bootstrap_of_the_items_says_the_same() -> None:
 
 
 def test_the_same_answers_do_not_differ() -> None:
-    one = _sample(_matrix(ROUND_1))
-    itself = difference(one, one)
+    sample = _sample(_matrix(ROUND_1))
+    itself = difference(sample, sample)
     assert (itself.value, itself.ci95, p_value(itself, 15)) == (0, (0, 0), 1)
 
 
@@ -179,7 +177,30 @@ def test_the_interval_covers(paired: bool, accuracy: tuple[float, float]) -> Non
     assert simulation.coverage >= 0.9  # 0.95 is meant: 120 runs leave 0.02 of standard error
 
 
-def test_standard_error_of_an_estimate_is_that_of_its_influence() -> None:
-    result = matrix_agreement(_matrix(ROUND_1))
-    estimate = fleiss(result.ratings, result.scores, result.chance)
-    assert standard_error(estimate) == analytic(estimate).standard_error
+@pytest.mark.parametrize("name", ["observed_agreement", "cohen_kappa", "krippendorff_alpha", "sigma"])
+def test_difference_never_contradicts_the_two_values(name: str) -> None:
+    """Its value is theirs, its interval contains it, and exchanging the two turns both around."""
+    rng = np.random.default_rng(4)
+    for n_items in (3, 12, 40):
+        first = rng.integers(0, 3, (n_items, 2))
+        second = np.where(rng.random((n_items, 2)) < 0.5, first, rng.integers(0, 3, (n_items, 2)))
+        a, b = _sample(first, name), _sample(second, name)
+        change, back = difference(a, b), difference(b, a)
+        if a.coefficient.value is None or b.coefficient.value is None:
+            continue
+        assert change.value == b.coefficient.value - a.coefficient.value == -back.value
+        assert change.ci95[0] <= change.value <= change.ci95[1]
+        assert change.ci95 == pytest.approx((-back.ci95[1], -back.ci95[0]), abs=0.02)
+
+
+def test_items_that_all_agree_leave_an_interval_of_the_difference() -> None:
+    same = np.repeat(np.arange(20)[:, None] % 4, 2, axis=1)
+    result = difference(_sample(same), _sample(same[::-1]))
+    assert result.value == 0 and result.ci95[0] < -0.05 and result.ci95[1] > 0.05
+
+
+def test_number_of_draws_is_enough_for_a_stable_interval() -> None:
+    a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2))
+    whole = difference(a, b)
+    part = difference(*(Sample(s.coefficient, s.draws[:N_DRAWS], s.items) for s in (a, b)))
+    assert part.ci95 == pytest.approx(whole.ci95, abs=0.06)

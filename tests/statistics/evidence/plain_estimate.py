@@ -115,10 +115,8 @@ class PlainEstimate:
         answers_of_item = {}
         for row in self.first.values():
             answers_of_item.setdefault(row[0][0], set()).add(row[0])
-        judged = [
-            (logit(row[3]), self.judged[row[1]], 1, len(answers_of_item[row[0][0]])) for row in self.first.values()
-        ]
-        columns = np.array(judged, dtype=float).reshape(-1, 4).T
+        judged = [(logit(row[3]), self.judged[row[1]], len(answers_of_item[row[0][0]])) for row in self.first.values()]
+        columns = np.array(judged, dtype=float).reshape(-1, 3).T
         scores = Scores(p, own, np.array([text[1] for text, _ in apart]), np.array([weight for _, weight in apart]))
         self.curve = posterior_curve(scores, self.record, *columns)
         mean = {row[1]: float(self.curve.weight @ self.on_grid(row[3])) for row in rows}

@@ -19,7 +19,7 @@ from softirr.provenance import Provenance
 from softirr.statistics.evidence.estimator import COVERED
 from softirr.statistics.evidence.posterior import Scores, logit, posterior_curve
 from softirr.statistics.evidence.record import ANY, record_of, records
-from softirr.statistics.evidence.sampling_frames import Frames, decoded, unit_id
+from softirr.statistics.evidence.sampling_frames import Frames, is_of_item, stem, unit_id
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.evidence.concepts import answers, concept, judged
 
@@ -237,19 +237,18 @@ class TestTerminology:
 
 
 class TestIds:
-    @given(weight=st.floats(1, 5_000), of_item=st.booleans(), a=st.text(max_size=8), b=st.text(max_size=8))
+    @given(of_item=st.booleans(), a=st.text(max_size=8), b=st.text(max_size=8))
     @settings(max_examples=60, deadline=None)
-    def test_weight_and_kind_come_back(self, weight, of_item, a, b):
-        id = unit_id("7-abcdef01", a, b, weight, of_item=of_item)
-        back, kind = decoded(id)
-        assert kind is of_item and back == pytest.approx(weight, rel=0.04)
-        assert id == unit_id("7-abcdef01", b, a, weight, of_item=of_item)
+    def test_kind_of_the_pair_comes_back(self, of_item, a, b):
+        id = unit_id("7-abcdef01", a, b, of_item=of_item)
+        assert is_of_item(id) is of_item
+        assert id == unit_id("7-abcdef01", b, a, of_item=of_item)
+        assert stem(id) == stem(unit_id("7-abcdef01", a, b, of_item=not of_item))
 
-    def test_sheets_of_an_earlier_release_keep_their_ids(self):
-        assert unit_id("0-abcdef01", "fever", "rash", 3.0, of_item=True) == "0-abcdef01-e4f6deb8923a"
-
-    def test_ids_of_earlier_releases_hold_neither(self):
-        assert decoded("0-abcdef01-0123456789") == (1.0, None)
+    def test_sheets_of_earlier_releases_belong_to_the_same_pairs(self):
+        assert stem(unit_id("0-abcdef01", "fever", "rash", of_item=True)) == stem("0-abcdef01-e4f6deb8923a")
+        assert is_of_item("0-abcdef01-e4f6deb8923a") is True
+        assert is_of_item("0-abcdef01-0123456789") is None
 
 
 class TestCurve:
@@ -263,7 +262,7 @@ class TestCurve:
         p = np.linspace(0.05, 0.95, 100)
         record = record_of(Provenance("indel"))
         n = 15
-        curve = posterior_curve(self.scores(p), record, logit(p[-n:]), np.ones(n), np.ones(n), np.ones(n))
+        curve = posterior_curve(self.scores(p), record, logit(p[-n:]), np.ones(n), np.ones(n))
         low, high = curve.mean(logit(np.array([0.05, 0.95])))
         assert low < high - 0.2
 
@@ -273,9 +272,7 @@ class TestCurve:
         rng = np.random.default_rng(seed)
         p = rng.random(50)
         same = (rng.random(n) < share).astype(float)
-        curve = posterior_curve(
-            self.scores(p), record_of(Provenance("indel")), logit(p[:n]), same, np.ones(n), np.ones(n)
-        )
+        curve = posterior_curve(self.scores(p), record_of(Provenance("indel")), logit(p[:n]), same, np.ones(n))
         means = curve.mean(logit(np.linspace(0.01, 0.99, 30)))
         assert np.all(np.diff(means) >= -1e-12) and means.min() >= 0 and means.max() <= 1
         assert curve.weight.sum() == pytest.approx(1) == curve.prior.sum()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,12 @@ from softirr import AnnotationTable
 from softirr.audit.workflow import ONLY, Judgments, draw_sheet
 from softirr.errors import InputError
 from softirr.meaning.measures.pairs import PairScorer
+from softirr.provenance import Provenance
+from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.judged import collect, judges_agreement
-from softirr.statistics.evidence.judgments import Judged
-from softirr.statistics.evidence.sampling_frames import Frames, decoded
+from softirr.statistics.evidence.judgments import FormerPairs, Judged
+from softirr.statistics.evidence.record import record_of
+from softirr.statistics.evidence.sampling_frames import Frames, is_of_item
 from tests.statistics.evidence.concepts import answers as rows_of
 from tests.statistics.evidence.concepts import truth
 
@@ -29,13 +34,13 @@ def sheet_of(units, say, judge="me"):
 
 
 def by_texts(collected, frames):
-    """(same, weight, P) of each judged pair of texts."""
+    """(same, P) of each judged pair of texts."""
     judged, texts = collected.judged, frames.table.texts
     return {
         frozenset((texts[low], texts[high])): own
         for (low, high), own in zip(
             (divmod(key, len(texts)) for key in judged.keys.tolist()),
-            zip(judged.same.tolist(), judged.weight.tolist(), judged.p.tolist(), strict=True),
+            zip(judged.same.tolist(), judged.p.tolist(), strict=True),
             strict=True,
         )
     }
@@ -48,7 +53,7 @@ def drawn():
     return answers, frames_of(answers), draw_sheet(table, "indel", judgments=40).units
 
 
-def test_judgments_of_the_same_table_have_no_weight_of_their_own(drawn):
+def test_judgments_match_the_pairs_of_the_table(drawn):
     _, frames, units = drawn
     collected = collect(frames, [sheet_of(units, truth)])
     assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (40, 0, 0, 1)
@@ -57,18 +62,18 @@ def test_judgments_of_the_same_table_have_no_weight_of_their_own(drawn):
     assert by_texts(collected, frames) == {
         frozenset((u.text_a, u.text_b)): (
             float(truth(u.text_a, u.text_b) == "same"),
-            1.0,
             pytest.approx(float(measure.score([(u.text_a, u.text_b)])[0])),
         )
         for u in units
     }
 
 
-def test_judgments_of_another_measure_have_the_same_weight(drawn):
+def test_judgments_count_under_another_measure(drawn):
     answers, _, units = drawn
     frames = frames_of(answers, "jaccard")
     collected = collect(frames, [sheet_of(units, truth)])
-    assert collected.asked == 40 and collected.judged.weight.tolist() == [1.0] * 40
+    assert collected.asked == len(collected.judged.keys) == 40
+    assert not len(collected.judged.former.p)
 
 
 def test_judgments_of_pairs_that_are_gone_are_counted(drawn):
@@ -85,14 +90,21 @@ def test_judgments_of_pairs_that_are_gone_are_counted(drawn):
         unit
         for unit in units
         if {unit.text_a, unit.text_b} <= texts
-        and (not decoded(unit.id)[1] or frozenset((unit.text_a, unit.text_b)) in pairs)
+        and (not is_of_item(unit.id) or frozenset((unit.text_a, unit.text_b)) in pairs)
     ]
     assert 0 < len(used) < len(units)
     assert (collected.asked, collected.unused) == (40, 40 - len(used))
     assert set(by_texts(collected, frames)) == {frozenset((unit.text_a, unit.text_b)) for unit in used}
+    former, rest = collected.judged.former, [unit for unit in units if unit not in used]
+    measure = softirr.measure("indel")
+    for of_item in (True, False):
+        pairs = [(unit.text_a, unit.text_b) for unit in rest if is_of_item(unit.id) is of_item]
+        p, same = former.part(of_item=of_item)
+        assert p.tolist() == pytest.approx([float(measure.score([pair])[0]) for pair in pairs])
+        assert same.tolist() == [float(truth(*pair) == "same") for pair in pairs]
     gone = frames_of([answer for answer in rows_of(20, seed=9, concepts=99) if answer.texts[0] not in texts])
     with pytest.raises(InputError, match="None of the"):
-        collect(gone, [sheet_of([u for u in units if decoded(u.id)[1]], truth)])
+        collect(gone, [sheet_of([u for u in units if is_of_item(u.id)], truth)])
 
 
 def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn):
@@ -106,7 +118,7 @@ def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn):
     ]
     collected = collect(frames, sheets)
     assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (4, 0, 1, 2)
-    assert {pair: same for pair, (same, _, _) in by_texts(collected, frames).items()} == {
+    assert {pair: same for pair, (same, _) in by_texts(collected, frames).items()} == {
         frozenset((first.text_a, first.text_b)): 0.5,
         frozenset((second.text_a, second.text_b)): 1.0,
     }
@@ -121,7 +133,7 @@ def test_that_a_text_is_more_general_counts_as_the_policy_says(drawn, more_gener
     measure = softirr.measure("indel", policy=softirr.Policy(more_general=more_general, ignore={"severity"}))
     frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
     collected = collect(frames, [sheet_of(units[:1], lambda a, b: "first is more general")])
-    assert [one for one, *_ in by_texts(collected, frames).values()] == [same]
+    assert [same for same, _ in by_texts(collected, frames).values()] == [same]
 
 
 def test_sheets_that_were_changed_are_refused(drawn):
@@ -150,8 +162,22 @@ def test_agreement_of_judges_by_hand():
     assert judges_agreement({"a": {"x": 1.0}, "b": {"y": 1.0}}) is None and judges_agreement({}) is None
 
 
+def test_pairs_that_are_gone_inform_the_calibration_only(drawn):
+    """Dropping the judgments of pairs that are gone changes the calibration; the other pairs keep their judgments."""
+    answers, _, units = drawn
+    kept = [answer for answer in answers if answer.item >= "item 020"]
+    frames, record = frames_of(kept), record_of(Provenance("indel"))
+    collected = collect(frames, [sheet_of(units, truth)]).judged
+    without = replace(collected, former=FormerPairs.nothing())
+    with_former, alone = (Fit(frames.design, record, judged) for judged in (collected, without))
+    assert len(collected.former.p) > 0
+    assert not np.allclose(with_former.curve.weight, alone.curve.weight)
+    settled = ~with_former.open_same
+    assert with_former.same[settled].tolist() == alone.same[settled].tolist()
+
+
 def test_places_of_judged_pairs_in_either_order():
-    judged = Judged(np.array([3, 7, 11]), np.ones(3), np.ones(3), np.ones(3), 5)  # (0, 3), (1, 2), (2, 1): 5 texts
+    judged = Judged(np.array([3, 7, 11]), np.ones(3), np.ones(3), 5)  # (0, 3), (1, 2), (2, 1): 5 texts
     left, right = np.array([3, 0, 2, 4, 0]), np.array([0, 3, 1, 4, 1])
     assert judged.key(left, right).tolist() == [3, 3, 7, 24, 1]
     assert judged.place(left, right).tolist() == [0, 0, 1, -1, -1]

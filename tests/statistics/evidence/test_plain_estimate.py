@@ -109,7 +109,7 @@ class World:
         n = len(number)
         keys = {pair: min(number[t] for t in pair) * n + max(number[t] for t in pair) for pair in self.judged}
         order = sorted(self.judged, key=keys.__getitem__)
-        columns = np.array([(self.judged[pair], 1.0, probability(*pair)) for pair in order]).reshape(-1, 3).T
+        columns = np.array([(self.judged[pair], probability(*pair)) for pair in order]).reshape(-1, 2).T
         return Judged(np.array([keys[pair] for pair in order], dtype=np.int64), *columns, n)
 
     @cached_property

@@ -35,7 +35,7 @@ def plain_prior(scores, record):
     return 0.98 * density / density.mean() + 0.02
 
 
-def plain_curve(scores, record, logits, same, weight, per_item):
+def plain_curve(scores, record, logits, same, per_item):
     """Probability of each point of the grid after and before the judgments."""
     prior = plain_prior(scores, record)
     own = scores.weight / scores.weight.sum()
@@ -47,7 +47,7 @@ def plain_curve(scores, record, logits, same, weight, per_item):
             density = np.interp(own @ q, SHARES, prior) * (own @ (q * (1 - q))) * np.exp(-(z**2) / 2)
             before.append(density)
             at = expit(a + b * logits)
-            exponent = weight / weight.mean() / (1 + 0.4 * (per_item - 1)) if len(same) else same
+            exponent = 1 / (1 + 0.4 * (per_item - 1)) if len(same) else same
             after.append(density * np.prod((at**same * (1 - at) ** (1 - same)) ** exponent))
     return np.array(after) / sum(after), np.array(before) / sum(before)
 
@@ -61,7 +61,7 @@ def test_the_grid_is_that_of_the_definition(n, measure, monkeypatch):
     monkeypatch.setattr(posterior, "_AT_ONCE", 5)  # the likelihood is summed in parts
     rng = np.random.default_rng(n)
     scores, record = some_scores(rng), record_of(Provenance(measure))
-    judged = logit(scores.p[:n]), rng.integers(0, 3, n) / 2, rng.choice([1.0, 3.0], n), rng.choice([1.0, 2.0], n)
+    judged = logit(scores.p[:n]), rng.integers(0, 3, n) / 2, rng.choice([1.0, 2.0], n)
     curve = posterior_curve(scores, record, *judged)
     after, before = plain_curve(scores, record, *judged)
     assert np.allclose(curve.prior, before, rtol=1e-6, atol=1e-12)

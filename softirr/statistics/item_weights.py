@@ -1,0 +1,58 @@
+"""Random weights of items (Bayesian bootstrap; Rubin 1981), which depend on the names of the items only.
+
+References
+----------
+Rubin, D. B. (1981). The Bayesian bootstrap. Annals of Statistics 9, 130-134.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ints
+
+__all__ = ["N_DRAWS", "bootstrap_weights", "item_numbers"]
+
+N_DRAWS = 400
+
+
+def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0) -> Floats:
+    """Weights of items in each draw, mean 1.
+
+    An item's weights depend on its id and the seed only, so that the same item has the same weights in two tables.
+
+    Parameters
+    ----------
+    ids : shape (N,)
+        A number that identifies each item.
+    n_draws, seed : int
+
+    Returns
+    -------
+    shape (N, n_draws)
+    """
+    uniform = _hashed(ids.astype(np.uint64), n_draws, seed)
+    n = len(ids)
+    # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
+    return np.asarray(np.maximum(1 + (-np.log(uniform) - 1) * np.sqrt((n + 1) / max(n - 1, 1)), 0.01))
+
+
+def item_numbers(names: Sequence[str]) -> Ints:
+    """A number for each item that depends on its name only."""
+    return np.array([zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in names], dtype=np.int64)
+
+
+def _hashed(keys: Any, n_draws: int, seed: int) -> Floats:
+    """Uniform numbers in (0, 1) that depend on key, draw and seed (SplitMix64; Steele, Lea and Flood 2014)."""
+    with np.errstate(over="ignore"):
+        z = keys[:, None] * np.uint64(0x9E3779B97F4A7C15)
+        z = z + np.arange(1, n_draws + 1, dtype=np.uint64)[None, :] * np.uint64(0xD1B54A32D192ED03)
+        z = z + np.uint64((seed * 0x8CB92BA72F3D8DD7) & (2**64 - 1))
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+        z = z ^ (z >> np.uint64(31))
+    return ((z >> np.uint64(11)).astype(np.float64) + 0.5) / 2**53
