@@ -16,6 +16,7 @@ SOFTIRR = (
         "statistics.evidence",
         "statistics.coefficients",
         "statistics.draws",
+        "statistics.item_weights",
         "statistics.chance",
         "statistics.matching",
         "meaning.policy",
