@@ -86,10 +86,11 @@ class ByMeasure:
         kappa, expected = center.every_kappa[:, 0].tolist(), center.pair_expected[:, 0].tolist()
         sigma = None if beyond is None else (group @ (share * beyond)).tolist()
         for pair, observed in enumerate(center.pair_observed[:, 0].tolist()):
-            rows = comparisons.of_pair(pair)
+            number = np.array([pair])
+            rows = comparisons.of_pairs(number)
             items = comparisons.item[rows]
             agreement = Estimate(observed, None, 0.0, items, partial(self._draws_of_pair, pair, of_kappa=False), 0.0)
-            reason = reason_of_pairs(self.ratings, self.chance, np.array([pair]))
+            reason = reason_of_pairs(self.ratings, self.chance, number)
             draw = partial(self._draws_of_pair, pair, of_kappa=True)
             of_kappa = undefined(reason) if reason else Estimate(kappa[pair], None, expected[pair], items, draw)
             of_sigma = undefined(Undefined.ONE_ITEM)
