@@ -54,7 +54,10 @@ def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
     """
     if independent or len(set(a.items) & set(b.items)) < 2:
         return 0.0
-    return float(np.cov(a.draws, b.draws)[0, 1])
+    if min(float(np.std(a.draws)), float(np.std(b.draws))) <= _CERTAIN:
+        return 0.0
+    correlation = float(np.corrcoef(a.draws, b.draws)[0, 1])
+    return correlation * float(a.coefficient.standard_error or 0.0) * float(b.coefficient.standard_error or 0.0)
 
 
 def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficient:

@@ -48,7 +48,9 @@ def same(first, second):
 def test_comparisons_by_rater_pair(table):
     comparisons = Ratings.from_matrix(table[0]).comparisons
     for pair in range(len(comparisons.rater_pairs)):
-        assert comparisons.of_pairs(np.array([pair])).tolist() == np.flatnonzero(comparisons.rater_pair == pair).tolist()
+        assert (
+            comparisons.of_pairs(np.array([pair])).tolist() == np.flatnonzero(comparisons.rater_pair == pair).tolist()
+        )
 
 
 class TestOrder:
