@@ -79,7 +79,7 @@ class TestExport:
         assert RIGHT is not None
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("place", range(len(_decisive_places(EXPORT))))
+    @pytest.mark.parametrize("position", range(len(_decisive_places(EXPORT))))
     def test_a_key_misspelled_or_lost(self, position: int) -> None:
         for rename in (None, "misspelt"):
             export = copy.deepcopy(EXPORT)
@@ -157,13 +157,13 @@ class TestCsv:
         assert table is not None
         assert ("2", "bob", ("first line second, of three, words",)) in rows(table)
 
-    @pytest.mark.parametrize("place", [i for i, mark in enumerate(CSV) if mark == '"'])
+    @pytest.mark.parametrize("position", [i for i, mark in enumerate(CSV) if mark == '"'])
     def test_a_quote_lost(self, position: int) -> None:
         damaged = _read(CSV[:position] + CSV[position + 1 :])
         # a quote inside a text belongs to the text: only it may differ
         assert damaged is None or len(rows(damaged) - rows(read(io.StringIO(CSV)))) <= 1
 
-    @pytest.mark.parametrize("place", [i for i, mark in enumerate(CSV) if mark == "," and i > 16])
+    @pytest.mark.parametrize("position", [i for i, mark in enumerate(CSV) if mark == "," and i > 16])
     def test_a_separator_doubled_or_lost(self, position: int) -> None:
         if CSV.count('"', 0, position) % 2:
             return  # part of a text: another text

@@ -18,7 +18,7 @@ def warnings(content: str, **options: Any) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first_name", "second_name"),
     [("1", "01"), ("1", "1.0"), ("1000", "1,000"), ("Case 1", "case_01"), ("a b", "A-B"), ("Ａ1", "a1"), ("007", "7")],
 )
 def test_items_of_one_form_that_nobody_has_answered_twice(first_name: str, second_name: str) -> None:
@@ -35,7 +35,8 @@ def test_items_of_one_form_that_a_rater_tells_apart_are_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("CD4+", "CD4-"), ("1", "11"), ("1.1", "1.10"), ("1-1", "11"), ("-1", "1"), ("x1", "x2")]
+    ("first_name", "second_name"),
+    [("CD4+", "CD4-"), ("1", "11"), ("1.1", "1.10"), ("1-1", "11"), ("-1", "1"), ("x1", "x2")],
 )
 def test_other_items_are_other_items(first_name: str, second_name: str) -> None:
     rows = f"item,rater,text\n{first_name},ann,x\n{second_name},bob,x\nc,ann,x\nc,bob,y\n"

@@ -176,7 +176,7 @@ def test_second_answer_of_a_rater_is_a_part_of_a_set_or_replaces_the_first(name:
         assert [left_out.reason for left_out in table.excluded] == [OLDER_DUPLICATE]
 
 
-@pytest.mark.parametrize(("name", "before", "after", "message"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
+@pytest.mark.parametrize(("name", "old_text", "new_text", "message"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
 def test_a_damaged_file_is_refused(name: str, old_text: str, new_text: str, message: str, tmp_path: Path) -> None:
     path = FORMATS[name](tmp_path)
     text = path.read_bytes().decode()

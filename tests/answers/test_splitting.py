@@ -16,7 +16,7 @@ from softirr.text import normalize
 
 
 @pytest.mark.parametrize(
-    ("mode", "text", "parts"),
+    ("mode", "text", "expected_parts"),
     [
         ("none", "fever, cough", ("fever, cough",)),
         ("lines", "fever\ncough, dry", ("fever", "cough, dry")),

@@ -72,7 +72,7 @@ class TestText:
 class TestNames:
     """Ids of items and raters in their normal form."""
 
-    @pytest.mark.parametrize("other", ["e\u0301va", "\u00e9\u200bva", "\u00adéva", "éva "])
+    @pytest.mark.parametrize("variant", ["e\u0301va", "\u00e9\u200bva", "\u00adéva", "éva "])
     def test_what_looks_the_same_is_the_same(self, variant):
         long = read(io.StringIO(f"item,rater,text\néva,éva,x\n1,bob,x\n{variant},bob,y\n1,{variant},x\n"))
         wide = read(io.StringIO(f"case,ann,bob\n{variant},x,y\n"), item="case", raters=["ann", "bob"])

@@ -149,7 +149,7 @@ def test_a_question_of_one_label_in_argilla_is_named(tmp_path: Path) -> None:
     assert_as_csv(tables["label"], "nominal", tmp_path)
 
 
-@pytest.mark.parametrize("part", ["value", "status"])
+@pytest.mark.parametrize("key", ["value", "status"])
 def test_responses_of_argilla_that_differ_in_number_are_refused(key: str, tmp_path: Path) -> None:
     column = {"user_id": ["a", "b"], "value": ["fever", "rash"], "status": ["submitted"] * 2}
     export = json_lines([{"id": 1, "finding": column | {key: column[key][:1]}}], tmp_path / "hub.jsonl")
