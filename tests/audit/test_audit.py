@@ -179,7 +179,7 @@ class TestApply:
             low, high = coefficient["ci95"]
             assert low < coefficient["value"] < high and low < expected_gold[name] < high
             assert 0 < coefficient["standard_error"] < 0.2
-        for name in ("sigma", "ks", "gwet_ac2"):
+        for name in ("sigma", "ks"):
             assert exported["coefficients"][name]["value"] is None
             assert exported["coefficients"][name]["undefined"] == "judgments do not correct it"
         assert exported["expected_agreement"]["method"] == "audit"
