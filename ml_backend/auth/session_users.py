@@ -17,6 +17,7 @@ __all__ = ["session_user"]
 
 _LABEL_STUDIO_ROLES: dict[str | None, Role] = {"OW": "lead", "AD": "lead", "MA": "lead", "RE": "reviewer"}
 WHO_SECONDS = 60.0
+TIMEOUT = 20.0
 
 
 def session_user(project: Row) -> Person | None:
@@ -45,26 +46,38 @@ class _SessionUsers:
         with self._lock:
             cached = self._known.get(digest)
         if cached is None or now - cached[0] >= WHO_SECONDS:
-            cached = now, _from_label_studio(session, project["number"])
-            with self._lock:
-                if len(self._known) > 1000:
-                    self._known.clear()
-                self._known[digest] = cached
+            try:
+                cached = now, _from_label_studio(session, project["number"])
+            except _NoAnswer:  # not stored: the next request asks again, and until then the last answer holds
+                cached = cached or (now, None)
+            else:
+                with self._lock:
+                    if len(self._known) > 1000:
+                        self._known.clear()
+                    self._known[digest] = cached
         user = cached[1]
         return None if user is None else Person(str(user.get("id")), _name(user), _role(user, project), "session")
+
+
+class _NoAnswer(Exception):
+    """Label Studio can't be reached or is too slow, so it is unknown who the session belongs to."""
 
 
 def _from_label_studio(session: str, number: int) -> dict[str, Any] | None:
     import httpx
 
     try:
-        with httpx.Client(base_url=settings().label_studio_url, cookies={"sessionid": session}, timeout=5) as http:
+        with httpx.Client(
+            base_url=settings().label_studio_url, cookies={"sessionid": session}, timeout=TIMEOUT
+        ) as http:
             me = http.get("/api/current-user/whoami")
             project = http.get(f"/api/projects/{number}/")
         if me.status_code != 200 or project.status_code != 200:
             return None
         user = me.json()
-    except (httpx.HTTPError, ValueError):
+    except httpx.HTTPError:
+        raise _NoAnswer from None
+    except ValueError:
         return None
     return user if isinstance(user, dict) and user.get("id") is not None else None
 

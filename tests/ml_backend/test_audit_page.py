@@ -232,15 +232,6 @@ def test_finishing_early(seeded: Seeded) -> None:
     assert state["status"] == "done" and 0 < state["result"]["audit"]["judgments"] <= 40
 
 
-def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
-    browser = Browser(seeded)
-    audit = browser.draw()
-    browser.judge_all(audit)
-    seeded.put({5200: {"2": ["fever"], "3": ["rash"]}})
-    seeded.score()
-    assert browser.send("GET", "/api/report").json["audit"]["n_changed"] == 1
-
-
 def test_of_sets_too_as_many_pairs_are_drawn_as_requested(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
