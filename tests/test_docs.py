@@ -145,6 +145,8 @@ def test_every_key_of_the_json_report_is_documented(
     clusters = json.loads(Path("results", "report.json").read_text(encoding="utf-8"))["meanings"]
     open_keys = {"texts": "texts.TEXT", "raters": "raters.RATER"}
     keys |= {f"meanings[].{open_keys.get(key, key)}" for cluster in clusters for key in cluster}
+    assert report["provenance"]["pairs_by_use"] == {}, "measures without a model do not count"
+    keys.add("provenance.pairs_by_use.USE")
     # a list that is empty in one place and not in another, an object that is null in one
     keys -= {key for key in keys if any(key_below.startswith((f"{key}[]", f"{key}.")) for key_below in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."

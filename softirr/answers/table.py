@@ -96,7 +96,7 @@ def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:
 
 @dataclass(frozen=True)
 class Excluded:
-    """An answer that does not count, with the reason, such as ``skipped``; the rater is empty if nobody is named."""
+    """An answer to an item that does not count, with the reason (such as ``skipped``); the rater may be empty."""
 
     item: str
     rater: str
