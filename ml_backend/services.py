@@ -11,12 +11,7 @@ from ml_backend.store.store import Store
 
 
 class Services:
-    """Store and scorer of one process; each is made on first use.
-
-    Parameters
-    ----------
-    settings : Settings
-    """
+    """Store and scorer of one process; each is made on first use."""
 
     def __init__(self, settings: Settings):
         self.settings = settings

@@ -193,7 +193,6 @@ class ProjectSettings:
         As in `softirr.agreement`.
     threshold : float
         Equivalence from which two texts match.
-    casefold : bool
     missing : str
         Texts that mean that an answer is missing: ``auto``, ``none``, or texts joined by commas.
     predictions_as_raters : bool

@@ -43,7 +43,6 @@ class Reading:
     ----------
     controls : sequence of Control
         The controls that count.
-    settings : ProjectSettings
     names : frozenset of str, optional
         All controls of the label config (`config.control_names`); without them every annotation counts as made under
         this config.

@@ -142,18 +142,7 @@ def _with_judgments(reasons: Mapping[str, Any] | None, result: Mapping[str, Any]
 
 
 def judged_sheets(reviews: ReviewStore, project: int, control: str) -> list[Any]:
-    """The judgments of all audits of a field, as sheets.
-
-    Parameters
-    ----------
-    reviews : ReviewStore
-    project : int
-    control : str
-
-    Returns
-    -------
-    list of softirr.audit.Judgments
-    """
+    """The judgments of all audits of a field, as sheets."""
     sheets = []
     for row in reviews.audits(project):
         audit = reviews.audit(row["id"]) if row["control"] == control else None

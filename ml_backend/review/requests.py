@@ -31,11 +31,8 @@ class ProjectWork:
 
     Attributes
     ----------
-    store : Store
-    scorer : Scorer
     project : mapping
         The project's row.
-    settings : ProjectSettings
     client : Client, optional
         Client of Label Studio, for what is not in the store.
     report : callable

@@ -15,11 +15,8 @@ class Candidate:
 
     Attributes
     ----------
-    task : int
     priority : float
         The higher, the more a review helps (:func:`softirr.report.triage.priority`).
-    agreement : float
-    n_raters : int
     """
 
     task: int
@@ -34,12 +31,7 @@ class Candidate:
 
 
 def candidate(task: int, agreement: float, pairs: Iterable[Sequence[Any]]) -> Candidate:
-    """Return a task with its priority in the queue.
-
-    Parameters
-    ----------
-    pairs : iterable of (rater, rater, equivalence)
-    """
+    """Return a task with its priority in the queue."""
     values = [(str(a), str(b), float(value)) for a, b, value in pairs]
     n_raters = len({rater for a, b, _ in values for rater in (a, b)})
     _, without = dissenter(agreement, values) or (None, None)

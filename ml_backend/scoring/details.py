@@ -78,7 +78,6 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
     ----------
     tasks : iterable of (int, mapping)
         Numbers of tasks and their details (`Scorer.task_details`).
-    control : str
 
     Returns
     -------

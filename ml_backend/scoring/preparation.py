@@ -54,7 +54,6 @@ class AnswerPreparation:
 
     Attributes
     ----------
-    settings : ProjectSettings
     unanswered : frozenset of str
         Controls that nobody in the project answers: their empty answers are missing.
     opposites : mapping of str to frozenset of str

@@ -47,10 +47,8 @@ class PanelState:
 
     Attributes
     ----------
-    services : Services
     project : mapping
         The project's row.
-    settings : ProjectSettings
     who : Person
         The person who looks.
     """

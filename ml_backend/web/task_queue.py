@@ -28,7 +28,6 @@ class Entry:
 
     Attributes
     ----------
-    candidate : Candidate
     sentence : str
         What differs, as the panel shows it.
     state : str
@@ -66,7 +65,6 @@ class Queue:
 
     Parameters
     ----------
-    rows : iterable of TaskRow
     marks : mapping of int to mapping
         Marks by task: answers_hash, reviewer, at, sent_back, note.
     required : int

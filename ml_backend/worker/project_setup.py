@@ -42,7 +42,6 @@ class ProjectSetup:
         When the label config had each TextArea.
     controls : tuple of Control
         The TextAreas that count.
-    effective : EffectiveSettings
     """
 
     row: Row
@@ -90,15 +89,8 @@ def look_at_project(store: Store, client: Client, settings: Settings, number: in
 
     Parameters
     ----------
-    store : Store
-    client : Client
-    settings : Settings
     number : int
         The project's id in Label Studio.
-
-    Returns
-    -------
-    ProjectSetup
 
     Raises
     ------

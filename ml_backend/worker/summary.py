@@ -34,7 +34,6 @@ def summarize(
 
     Parameters
     ----------
-    work : ProjectWork
     controls : sequence of str
         Text controls that somebody answers.
     others : sequence of (name, kind)

@@ -30,7 +30,6 @@ class TaskScorer:
 
     Parameters
     ----------
-    run : ProjectRun
     required : int
         Annotations that each task is to get.
     build : callable

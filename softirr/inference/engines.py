@@ -52,14 +52,9 @@ def open_engine(folder: Path, options: ClassifierOptions, *, engine: str, worker
     ----------
     folder : Path
         The model.
-    options : ClassifierOptions
     engine : {"local", "ray"}
     workers : int or None
         Most processes, one a GPU, or workers of the cluster; None is as many as there are.
-
-    Returns
-    -------
-    Engine
 
     Raises
     ------

@@ -59,10 +59,6 @@ def item_agreement(
     cache, progress
         As for :func:`softirr.agreement`.
 
-    Returns
-    -------
-    tuple of ItemAgreement
-
     Examples
     --------
     >>> import softirr
@@ -105,10 +101,6 @@ def with_reasons(
     table, measure, options, cache, progress
         As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each
         attribute.
-
-    Returns
-    -------
-    AgreementReport
     """
     options = options or AgreementOptions()
     report = replace(report, reasons=reasons)
@@ -136,8 +128,6 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
 
     Parameters
     ----------
-    table : AnnotationTable
-    measure : Measure
     cache, progress
         As for :func:`softirr.meaning.policy.explain.explain`.
 

@@ -65,7 +65,6 @@ def item_agreements(
         Ratings of the table.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    options : ItemOptions
     """
     text_scores = _TextScores(table, scorer, ratings) if options.matches or options.explain is not None else None
     builder = _Builder(table, ratings, scores, options, text_scores)

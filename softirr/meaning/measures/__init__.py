@@ -35,12 +35,7 @@ DEFAULT_MEASURE = "nli"
 
 
 def measure_names() -> tuple[str, ...]:
-    """The names that :func:`measure` knows, without models.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """The names that :func:`measure` knows, without models."""
     return tuple(families())
 
 
@@ -51,10 +46,6 @@ def takes_model(name: str) -> bool:
     ----------
     name : str
         A measure's name, with or without a model.
-
-    Returns
-    -------
-    bool
     """
     return _takes(name) == "model"
 
@@ -66,10 +57,6 @@ def takes_path(name: str) -> bool:
     ----------
     name : str
         A measure's name, with or without a path.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -98,10 +85,6 @@ def measure(name: str, **options: Any) -> Measure:
         Keyword options of the family, such as ``device="cuda"``; see the family's module. With ``facts=False``, a model
         compares texts as they are: numbers, sides and negations are not read before
         (:mod:`softirr.meaning.measures.facts`).
-
-    Returns
-    -------
-    Measure
 
     Raises
     ------

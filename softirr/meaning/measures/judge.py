@@ -71,10 +71,6 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         As for :class:`softirr.inference.causal.CausalModel` or, behind a URL, of
         :class:`softirr.meaning.measures.chat_server.ServerModel`.
 
-    Returns
-    -------
-    Measure
-
     Raises
     ------
     InputError
@@ -165,14 +161,6 @@ class Judge(Measure):
 
 def read_probability(answer: str) -> float:
     """The probability that an answer states; nan if it states none between 0 and 1.
-
-    Parameters
-    ----------
-    answer : str
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -57,10 +57,6 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         ``workers`` (threads; all processors by default) for the edit distances; ``casefold`` (True by default) for
         Jaccard and MASI.
 
-    Returns
-    -------
-    Measure
-
     Raises
     ------
     InputError
@@ -185,11 +181,6 @@ def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
     ----------
     text : str
         Normalized.
-    casefold : bool
-
-    Returns
-    -------
-    frozenset of str
     """
     return _tokens(text, casefold, _Separators())
 

@@ -28,7 +28,6 @@ class PairScorer:
 
     Parameters
     ----------
-    measure : Measure
     texts : sequence of str
         The texts that numbers refer to.
     cache : PairCache, optional

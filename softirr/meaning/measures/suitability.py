@@ -27,7 +27,6 @@ def misfit_sentences(
 
     Parameters
     ----------
-    measure : Measure
     texts : sequence of str
         The different texts of a project.
     similarity : float, optional

@@ -39,7 +39,6 @@ class Terminologies(Stage):
 
     Parameters
     ----------
-    lookup : NameLookup
     name : str, optional
         Name of the measure with this stage; by default made of the names of the measure and the terminologies.
     lenient : bool
@@ -213,7 +212,6 @@ def with_terminology(
 
     Parameters
     ----------
-    measure : Measure
     terminologies : sequence of path or Terminology
         As for :func:`softirr.meaning.terminology.load`.
     name : str, optional

@@ -37,10 +37,6 @@ def measure(
     **options
         Keyword options of the measure's family, such as ``device="cuda"``.
 
-    Returns
-    -------
-    Measure
-
     Raises
     ------
     InputError
