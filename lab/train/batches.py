@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -161,7 +161,7 @@ def chunks(plan: ChunkPlan, first: int, last: int, workers: int) -> Iterator[Ite
 
 def _made_ahead(
     pool: ProcessPoolExecutor, plan: ChunkPlan, numbers: Iterator[int], ahead: int
-) -> Iterator[list[Batch]]:
+) -> Generator[list[Batch], None, None]:
     waiting: list[Future[list[Batch]]] = []
     while True:
         waiting += [pool.submit(_make, plan, number) for number in islice(numbers, ahead - len(waiting))]

@@ -48,7 +48,7 @@ def write_english(
     weights, bias = fit_english([text for text, _ in rows], [label for _, label in rows], seed)
     scale = float(np.abs(weights).max()) / 127 or 1.0
     rounded = np.round(weights / scale).astype(np.int8)
-    words = _foreign_looking_words(english_texts, foreign, rounded * scale, bias)
+    words = _foreign_looking_words(english_texts, foreign, (rounded * scale).astype(np.float64), bias)
     np.savez_compressed(file, weights=rounded, scale=np.float64(scale), bias=np.float64(bias), words=words)
 
 

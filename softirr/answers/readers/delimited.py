@@ -50,7 +50,7 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
         later_rows = _rows(source, mark)
         number, row = next(later_rows)
         columns = numbered_columns(len(row))
-        first = [(0, columns), (number, row)]
+        first = [(0, list(columns)), (number, row)]
     rows = _checked(source.name, columns, first, later_rows, has_header=has_header)
     return Rows(source.name, "tsv" if mark == "\t" else "csv", columns, rows, unit="line", delimiter=mark)
 

@@ -60,7 +60,8 @@ def sample(
     """
     pooling, rng = Pooling.of(ratings, marginals), np.random.default_rng(seed)
     n_pairs = DifferentPairs.count_ordered(ratings, pooling) / 2
-    size, pairs, values = _FIRST, None, np.zeros(0)
+    size, pairs = _FIRST, None
+    values: Floats = np.zeros(0)
     while size < n_pairs:
         drawn = DifferentPairs.sample(ratings, pooling, size - len(values), rng)
         pairs = drawn if pairs is None else pairs.joined(drawn)
