@@ -223,9 +223,9 @@ def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
     SoftirrError
         If the update fails.
     """
+    number = (store.run_of(project) or NO_RUN)["number"]  # before `want`: the worker may begin and end at once
     store.update_project(project, not_before=None)
     store.want(project, full=full)
-    number = (store.run_of(project) or NO_RUN)["number"]
     while True:
         time.sleep(TICK)
         run = store.run_of(project) or NO_RUN

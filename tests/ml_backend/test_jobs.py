@@ -382,6 +382,21 @@ class TestLock:
             worker.stop.set()
             serving.join(30)
 
+    def test_a_run_that_ends_before_the_command_looks_is_its_run(
+        self, bench: Bench, project: int, worker: Worker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        want = bench.store.want
+
+        def want_and_run(number: int, **options: Any) -> None:
+            want(number, **options)
+            monkeypatch.setattr(bench.store, "want", want)
+            worker.run(number)
+
+        bench.store.note("alive:worker", {"at": time.time()})
+        monkeypatch.setattr(bench.store, "want", want_and_run)
+        monkeypatch.setattr("ml_backend.worker.runs.SILENT_AFTER", 1.0)
+        assert wait_for_run(bench.store, project, full=True).created == 1
+
     def test_a_worker_that_is_gone_is_reported(self, bench: Bench, project: int) -> None:
         with pytest.raises(SoftirrError, match="does not answer"):
             wait_for_run(bench.store, project, full=True)
