@@ -16,6 +16,7 @@ from ml_backend.labelstudio.disconnect import Changes, Disconnector
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.webhook_actions import WEBHOOK_ACTIONS
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, clean_url, effective, origin
+from ml_backend.store.lock import alone
 from ml_backend.store.store import Row, Store, is_connected
 from softirr.errors import InputError, SoftirrError
 
@@ -156,9 +157,15 @@ class Connector(Disconnector):
             return self._connect(row, remote, url, panel_base, panel=panel, options=options, rotate_keys=rotate_keys)
         except SoftirrError:
             if is_new:  # what was there before this call stays for `disconnect`
-                with contextlib.suppress(LabelStudioError):
-                    self.undo(number, self._row(row["id"]), predictions=False)
+                self._take_back(number, row["id"])
             raise
+
+    def _take_back(self, number: int, project: int) -> None:
+        """Undo a first `connect` that failed, with no run at the same time: its end would set the fields again."""
+        for waiting in (alone(self.store, project), contextlib.nullcontext()):
+            with contextlib.suppress(SoftirrError), waiting:
+                self.undo(number, self._row(project), predictions=False)
+                return
 
     def _connect(
         self,

@@ -356,7 +356,7 @@ def test_closed_standard_input() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
 def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path]) -> None:
-    path = large(b'[{"id":1,"annotations":[]}', b',{"id":1,"annotations":[]}')
+    path = large(b"item,rater,text\n", b"1,ann,fever\n")
     done = _limited("score", str(path), *EXACT, mebibytes=700)
     assert (done.returncode, done.stdout) == (2, "")
     assert "memory" in sentence(done.stderr)
