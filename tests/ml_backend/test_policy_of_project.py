@@ -103,7 +103,7 @@ def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None
     seeded.score()
     reviews = seeded.reviews
     settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
-    number = audits.ask(seeded.store, seeded.project, control="findings", measure="indel", wanted=12, who="Rae")
+    number = audits.ask(seeded.store, seeded.project, control="findings", measure="indel", n_judgments=12, who="Rae")
     seeded.work(settings)
     audit = reviews.audit(number)
     assert audit is not None and len(audit["sheet"]) == 12

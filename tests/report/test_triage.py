@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import softirr
-from ml_backend.review.triage_queue import candidate, ordered
+from ml_backend.review.triage_queue import candidate
 from softirr.report.page.render import report_page
 from softirr.report.triage import dissenter, in_triage_order
 from softirr.report.view import view
@@ -30,12 +30,13 @@ def report() -> dict[str, Any]:
 
 def test_every_surface_has_the_same_order() -> None:
     result = report()
-    queue = ordered(
+    tasks = [
         candidate(
             int(item["id"]), item["agreement"], [(*pair["raters"], pair["equivalence"]) for pair in item["pairs"]]
         )
         for item in result["items"]
-    )
+    ]
+    queue = sorted(tasks, key=lambda task: task.order)
     expected_order = [str(entry.task) for entry in queue]
     assert expected_order == ["4", "1", "2", "3"], "agreement alone puts two who differ before a dissenter among three"
     assert [item["id"] for item in in_triage_order(result["items"])] == expected_order

@@ -79,7 +79,7 @@ def test_the_directions_of_what_is_left_say_which_text_is_more_general() -> None
     """Where both texts name an attribute differently, they are asked without it."""
     pair = ("left tic", "right spasm of a")
     directed, plain = Directed(lambda _: 0.1), Invented(lambda _: 0.1)
-    unclear = {"equivalence": np.array([0.1]), "directions": np.array([[0.5, 0.5]])}
+    unclear = {"directions": np.array([[0.5, 0.5]])}
     assert one(*pair, directed, **unclear).kinds == ("more general", "side")
     assert one(*pair, plain).kind == "unrelated"
 
