@@ -200,6 +200,7 @@ def _command(folder: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "ml_backend", "demo", "--folder", str(folder), *options]
 
 
+@pytest.mark.timeout(1200)  # the first check scores the demo twice without a cache, and has 900 s for it
 @pytest.mark.usefixtures("start_label_studio")
 class TestDemo:
     """`make demo` as a user runs it, less make."""
