@@ -204,7 +204,7 @@ class TestTerminology:
     @pytest.mark.slow
     @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
     @pytest.mark.parametrize("verdicts", ["both", "same", "different"])
-    def test_the_interval_holds_the_truth_with_some_names_known(self, tmp_path, share, verdicts):
+    def test_interval_holds_truth_with_known_names(self, tmp_path, share, verdicts):
         """Tables of known truth: on average over tables, the interval holds the truth and does not become wider.
 
         Known pairs fix only themselves. So the error may grow where the errors of a poor measure canceled before.
