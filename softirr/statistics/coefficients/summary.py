@@ -16,6 +16,7 @@ from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.distributions import beyond_chance
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.statistics.draws import Draws
+from softirr.statistics.item_weights import item_numbers
 
 __all__ = ["MOST_RATER_PAIRS", "ByMeasure", "Summary", "summarize"]
 
@@ -42,7 +43,7 @@ class ByMeasure:
     def __init__(self, ratings: Ratings, scores: Floats, chance: Chance, ids: Ints | None = None) -> None:
         self.ratings, self.scores, self.chance = ratings, scores, chance
         self.center = Draws.value(ratings, scores, chance, scores)
-        self._ids = np.arange(ratings.n_items) if ids is None else ids
+        self._ids = item_numbers([str(row) for row in range(ratings.n_items)]) if ids is None else ids
 
     @cached_property
     def draws(self) -> Draws:
@@ -157,7 +158,7 @@ def summarize(
     pooled : Chance, optional
         Chance computed with other marginals, for the coefficients that take them.
     ids : shape (n_items,), optional
-        A number that identifies each item.
+        A number that identifies each item; None for items named by their row from 0, as in a data frame.
 
     Returns
     -------
