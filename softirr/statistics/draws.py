@@ -91,16 +91,17 @@ class Draws:
         errors = np.array([chance.cohen_sum_error(shares), chance.pooled_error])
         means = np.maximum([float(chance.cohen.mean()), chance.pooled], _CERTAIN)
         cohen, pooled = np.maximum(1 + (errors / means)[:, None] * np.array(noise), 0.0)
-        fixed = cls.of_weights(ratings, scores, chance, bootstrap_weights(ids, n_draws))
-        return replace(fixed, cohen_ratio=cohen, pooled_ratio=pooled, sampling=sampling)
+        weights = bootstrap_weights(ids, n_draws, n_items=len(ratings.comparable_items))
+        fixed = cls.of_weights(ratings, scores, chance, weights)
+        return replace(fixed, cohen_ratio=cohen, pooled_ratio=pooled, sampling=sampling, floor=-1.0)
 
     @classmethod
     def of_weights(cls, ratings: Ratings, scores: Floats, chance: Chance, weights: Floats) -> Draws:
-        """Draws with these weights of the items, shape (n_items, K), and nothing else that varies."""
+        """Draws with these weights of the items, shape (n_items, K), and nothing else that varies: exact functions of them."""
         shape = len(scores), weights.shape[1]
         fixed, nothing = np.broadcast_to(scores[:, None], shape), np.broadcast_to(np.zeros((1, 1)), shape)
         ones = np.ones(weights.shape[1])
-        return cls(ratings, scores, chance, fixed, nothing, weights, ones, ones, np.zeros(weights.shape[1]))
+        return cls(ratings, scores, chance, fixed, nothing, weights, ones, ones, np.zeros(len(ones)), floor=-np.inf)
 
     def over(self, function: Callable[[Draws], Floats]) -> Floats:
         """A function of all draws, shape (..., K), computed in parts that fit into memory."""

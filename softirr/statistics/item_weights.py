@@ -20,7 +20,7 @@ __all__ = ["N_DRAWS", "bootstrap_weights", "item_numbers"]
 N_DRAWS = 400
 
 
-def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0) -> Floats:
+def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_items: int | None = None) -> Floats:
     """Weights of items in each draw, mean 1.
 
     An item's weights depend on its id and the seed only, so that the same item has the same weights in two tables.
@@ -30,13 +30,15 @@ def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0) -> Float
     ids : shape (N,)
         A number that identifies each item.
     n_draws, seed : int
+    n_items : int, optional
+        Number of items with something to compare; by default all of them.
 
     Returns
     -------
     shape (N, n_draws)
     """
     uniform = _hashed(ids.astype(np.uint64), n_draws, seed)
-    n = len(ids)
+    n = len(ids) if n_items is None else n_items
     # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
     return np.asarray(np.maximum(1 + (-np.log(uniform) - 1) * np.sqrt((n + 1) / max(n - 1, 1)), 0.01))
 

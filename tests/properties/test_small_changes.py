@@ -81,6 +81,23 @@ def test_order_of_rows_and_judgments_changes_nothing():
             assert second[name].ci95 == pytest.approx(coefficient.ci95, abs=1e-9)
 
 
+@pytest.mark.parametrize("judgments", [0, 30])
+def test_items_without_anything_to_compare_change_nothing(judgments):
+    rows = answers(20, seed=4, raters=("a", "b", "c"), sets=True)
+    table, sheet = audited(rows, max(judgments, 1))
+    alone = [softirr.Answer(f"alone {number}", "a", (f"finding {number}",)) for number in range(12)]
+    more = softirr.AnnotationTable.from_answers([*alone[:6], *rows, *alone[6:]])
+    sheets = [sheet] if judgments else []
+    first, second = (
+        softirr.agreement(answered, "indel", judgments=sheets, options=OPTIONS).coefficients
+        for answered in (table, more)
+    )
+    for name, coefficient in first.items():
+        if coefficient.value is not None:
+            assert second[name].value == pytest.approx(coefficient.value, abs=1e-9)
+            assert second[name].ci95 == pytest.approx(coefficient.ci95, abs=1e-9)
+
+
 def test_decision_changes_its_pair_only():
     rows = answers(40, seed=3, concepts=60)
     table = softirr.AnnotationTable.from_answers(rows)

@@ -55,11 +55,13 @@ def posterior_draws(
         A number that identifies each item.
     n_draws : int
     """
-    # the draws of two tables, or under two measures, are independent, whatever the order of the rows
-    rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(np.sort(ids).tobytes())))
+    # the draws of two tables, or under two measures, are independent, whatever the order of the rows, and items without
+    # anything to compare change nothing
+    compared = np.sort(ids[ratings.comparable_items])
+    rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(compared.tobytes())))
     scores, noise = (drawn[place] for drawn in _same_items(fit, rng, n_draws))
     cohen, pooled = _chance_ratios(fit, rng, n_draws)
-    sampling, weights = rng.standard_normal(n_draws), bootstrap_weights(ids, n_draws)
+    sampling, weights = rng.standard_normal(n_draws), bootstrap_weights(ids, n_draws, n_items=len(compared))
     return Draws(ratings, by_measure, chance, scores, noise, weights, cohen, pooled, sampling)
 
 

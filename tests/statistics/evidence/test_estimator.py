@@ -180,7 +180,7 @@ def table_of_pairs(pairs):
     return AnnotationTable.from_answers(
         Answer(f"{row:02d}", rater, (text,))
         for row, pair in enumerate(pairs)
-        for rater, text in zip("ab", both, strict=True)
+        for rater, text in zip("ab", pair, strict=True)
     )
 
 
