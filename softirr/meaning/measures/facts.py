@@ -20,7 +20,7 @@ from softirr.meaning.measures.quantities import Value, numbers, replacement, unr
 
 __all__ = ["SIDE", "SIGN", "VERSION", "TextFacts", "facts_of"]
 
-VERSION = 11
+VERSION = 12
 """Version of the rules, part of the keys of cached scores and of the provenance."""
 SIDE, SIGN = "side", "sign"
 """Quantities of sides and signs."""
@@ -34,7 +34,7 @@ _FRACTION = re.compile("(?:([0-9]{1,9})\\s?)?([½⅓⅔¼¾⅛⅜⅝⅞])")
 _LIST_GAP = re.compile(r"[\s,;&+x×]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
 _SIGN = re.compile(
     r"(?:(?<=[A-Z0-9])|(?<=\b[A-Z][a-z]))[+−-](?:ve\b)?(?=$|[\s,;)/])|(?<=\s)[+−-]ve\b"
-    r"|(?<=\w\s)[+−-](?=$|[,;)])|(?<=\()[+−-](?=\)(?!-\w))"
+    r"|(?<=\w\s)[+−-](?=$|[,;)])|(?<=\()[+−-](?=\)(?!-\w))|^[+−-]$"
 )
 _OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
 _ENDS_WITH_OR = re.compile(r"\bor\s*$", re.IGNORECASE)
@@ -115,7 +115,7 @@ def _rewritten(text: str, value: Value) -> str:
     if value.quantity != SIGN:
         return replacement(text, value)
     word = "positive" if value.low else "negative"
-    return word if text[value.start - 1] in " (" else f" {word}"
+    return word if value.start == 0 or text[value.start - 1] in " (" else f" {word}"
 
 
 def _values(text: str, unread: Sequence[tuple[int, int]]) -> tuple[Value, ...]:
@@ -137,9 +137,10 @@ def _sides(text: str) -> Iterator[Value]:
 
 
 def _signs(text: str) -> Iterator[Value]:
-    """Signs that mean positive and negative: "HIV+", "cough (-)"."""
+    """Signs that mean positive and negative: "HIV+", "cough (-)", or nothing but the sign."""
     for match in _SIGN.finditer(text):
-        if any(map(str.isalpha, text[: match.start()].rstrip(" (").rpartition(" ")[2])):  # not 5+ years
+        before = text[: match.start()].rstrip(" (").rpartition(" ")[2]
+        if len(text) == 1 or any(map(str.isalpha, before)):  # not 5+ years
             is_positive = float(match[0][0] == "+")
             yield Value(SIGN, is_positive, is_positive, *match.span())
 

@@ -288,8 +288,8 @@ def _unread() -> re.Pattern[str]:
     dates = "|".join(
         (
             r"\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d\d)",
-            rf"{day}[\s-](?:of\s)?{month}(?:[\s,-]+\d{{2,4}})?",
-            rf"{month},?\s\d{{4}}|{month}\s{day}(?:,?\s\d{{4}})?",
+            rf"{day}[\s-](?:(?:of|de)\s)?{month}(?:[\s,-]+(?:de\s)?\d{{2,4}})?",
+            rf"{month},?\s(?:de\s)?\d{{4}}|{month}\s{day}(?:,?\s\d{{4}})?",
         )
     )
     times = r"\d{1,2}[:.]\d\d(?::\d\d)?\s?[ap]\.?m\b|\d{1,2}:\d\d(?::\d\d)?|\d{1,2}\s?[ap]\.?m\b"
