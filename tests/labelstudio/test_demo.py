@@ -264,7 +264,8 @@ class TestDemo:
             demo.kill()
             demo.wait()
         log = output.read_text()
-        assert "Krippendorff's alpha 0." in log and "Cohen's kappa" not in log, "one headline everywhere"
+        assert "agreement 0." in log and "Krippendorff's alpha · " in log, log
+        assert "Cohen's kappa" not in log, "one headline everywhere"
         assert "/data?tab=" in log
         assert "lead@example.org" in log
 
