@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from ml_backend.background import Background
 from ml_backend.store.lock import WorkerLock, alone
-from ml_backend.store.store import Store
+from ml_backend.store.store import NO_RUN, Store
 from ml_backend.web.api import job_view
 from ml_backend.worker import runs as runs_module
 from ml_backend.worker import update as update_module
@@ -291,7 +291,7 @@ class TestRun:
 
 HOLDER = """
 import sys, time
-from ml_backend.store.store import Store
+from ml_backend.store.store import NO_RUN, Store
 from ml_backend.store.lock import WorkerLock
 lock = WorkerLock(Store(sys.argv[1]))
 print(lock.acquire(), flush=True)
@@ -396,6 +396,30 @@ class TestLock:
         monkeypatch.setattr(bench.store, "want", want_and_run)
         monkeypatch.setattr("ml_backend.worker.runs.SILENT_AFTER", 1.0)
         assert wait_for_run(bench.store, project, full=True).created == 1
+
+    def test_a_request_that_a_run_under_way_took_is_made_again(
+        self, bench: Bench, project: int, worker: Worker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        want = bench.store.want
+        requests = []
+
+        def want_while_running(number: int, **options: Any) -> None:
+            want(number, **options)
+            requests.append(options)
+            if len(requests) == 1:  # a run looks for changes during long work, and ends
+                assert bench.store.take_due(number)
+                bench.store.note(f"run:{project}", {**under_way, "state": "done", "finished_at": time.time()})
+            else:
+                monkeypatch.setattr(bench.store, "want", want)
+                worker.run(number)
+
+        under_way = {**NO_RUN, "number": 1, "state": "running"}
+        assert bench.store.begin_run(project, under_way)
+        bench.store.note("alive:worker", {"at": time.time()})
+        monkeypatch.setattr(bench.store, "want", want_while_running)
+        monkeypatch.setattr("ml_backend.worker.runs.SILENT_AFTER", 3.0)
+        assert wait_for_run(bench.store, project, full=True).created == 1
+        assert requests == [{"full": True}, {"full": True}]
 
     def test_a_worker_that_is_gone_is_reported(self, bench: Bench, project: int) -> None:
         with pytest.raises(SoftirrError, match="does not answer"):
