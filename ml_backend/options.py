@@ -7,7 +7,7 @@ from functools import partial
 from operator import contains
 from typing import Any, get_args
 
-from ml_backend.settings import ProjectSettings
+from ml_backend.settings import ProjectSettings, present_value
 from softirr.answers.kinds import AUTO, TEXT, named_kinds
 from softirr.answers.missing import MissingMarks
 from softirr.errors import InputError
@@ -18,7 +18,7 @@ __all__ = ["CHOICES", "checked_options"]
 
 CHOICES = {
     "chance": get_args(ChanceMethod),
-    "regions": ("pooled", "overlap"),
+    "regions": ("pooled", "matched"),
     "predictions": ("complete", "always"),
 }
 """The words that some options may have."""
@@ -59,7 +59,7 @@ def checked_options(given: Any, *, source: str) -> dict[str, Any]:
             raise InputError(
                 f"{source}: unknown option {str(name)[:40]!r}; the options are {', '.join(sorted(known))}."
             )
-        checked[name] = _checked(name, value, source)
+        checked[name] = _checked(name, present_value(name, value), source)
     return checked
 
 

@@ -27,6 +27,9 @@ SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not wh
 TEXTS, MEAN, LOWEST = "texts", "mean", "lowest"
 """What the score of a task can be besides the agreement of one field."""
 
+FORMER_VALUES = {"regions": {"overlap": "matched"}}
+"""Values of options that earlier versions wrote, and their present names."""
+
 MISSING_OPTION = "softirr-ls settings --missing"  # what chooses the texts that mean missing, for messages
 
 
@@ -197,8 +200,8 @@ class ProjectSettings:
         Texts that mean that an answer is missing: ``auto``, ``none``, or texts joined by commas.
     predictions_as_raters : bool
         Count the newest prediction of each model version as the answer of a rater ``model:VERSION``.
-    regions : {"pooled", "overlap"}
-        Texts of regions: pooled per task, or compared between regions that overlap.
+    regions : {"pooled", "matched"}
+        Texts of regions: pooled per task, or compared between regions that are matched by their overlap.
     suggestions : bool
         Write suggested texts into the prediction; without, it carries the score only.
     predictions : {"complete", "always"}
@@ -285,6 +288,11 @@ _NOT_OF_A_TASK = frozenset(
 )
 
 
+def present_value(name: str, value: Any) -> Any:
+    """Return the present name of an option's value that an earlier version wrote, or the value itself."""
+    return FORMER_VALUES.get(name, {}).get(value, value) if isinstance(value, str) else value
+
+
 @dataclass(frozen=True)
 class EffectiveSettings:
     """A project's settings and, for each, the layer that it comes from."""
@@ -334,6 +342,6 @@ def effective(
             if name not in sources:  # an option of an earlier version
                 continue
             value = Policy.from_dict(value) if name == "policy" else value
-            values[name] = tuple(value) if isinstance(value, list) else value
+            values[name] = tuple(value) if isinstance(value, list) else present_value(name, value)
             sources[name] = source
     return EffectiveSettings(ProjectSettings(**values), sources)

@@ -6,10 +6,11 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 from ml_backend.options import CHOICES, checked_options
-from ml_backend.settings import ProjectSettings
+from ml_backend.settings import ProjectSettings, present_value
 from softirr.answers.splitting import SPLITS
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, find_policy
@@ -67,7 +68,10 @@ _SWITCHES = {
 }
 _CHOSEN = {
     "--chance": (CHOICES["chance"], "how chance agreement is computed"),
-    "--regions": (CHOICES["regions"], "texts of regions: pooled per task, or compared where regions overlap"),
+    "--regions": (
+        CHOICES["regions"],
+        "texts of regions: pooled per task, or compared between regions that are matched by their overlap",
+    ),
     "--predictions": (
         CHOICES["predictions"],
         "when to write a task's prediction: with all its annotations, or from the second one on",
@@ -86,7 +90,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for flag, text in _SWITCHES.items():
         group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
     for flag, (choices, text) in _CHOSEN.items():
-        group.add_argument(flag, choices=choices, help=text)
+        name = flag.removeprefix("--").replace("-", "_")
+        group.add_argument(flag, choices=choices, type=partial(present_value, name), help=text)
 
 
 def given_options(parsed: argparse.Namespace) -> dict[str, Any]:

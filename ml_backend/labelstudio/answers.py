@@ -232,7 +232,7 @@ def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
 def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading) -> dict[str, Any]:
     """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
     counted_task, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
-    by_overlap = control.per_region and (reading.settings.regions == "overlap" or is_repeated(control.name))
+    by_overlap = control.per_region and (reading.settings.regions == "matched" or is_repeated(control.name))
     if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
         return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
     answers = {"answers": _as_written(by_rater), "excluded": listed}

@@ -48,7 +48,7 @@ def test_texts_on_regions_pooled_and_by_overlap(ls: Harness, commands: Commands,
     commands.sync(project)
     assert wrong(ls, project, tmp_path) == []
     assert [p["score"] for p in ls.predictions(project)] == [1.0]
-    commands.sync(project, "--regions", "overlap")
+    commands.sync(project, "--regions", "matched")
     assert [p["score"] for p in ls.predictions(project)] == [pytest.approx(1 / 3)], "one place of three is agreed on"
 
 

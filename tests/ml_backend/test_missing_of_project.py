@@ -91,7 +91,7 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
 
     task = {"id": 1, "annotations": [annotation(1, ["fever", "rash"]), annotation(2, ["fever", "N/A"])]}
     control = Control("findings", "image", per_region=True)
-    settings = ProjectSettings(regions="overlap")
+    settings = ProjectSettings(regions="matched")
     answers = task_answers(task, Reading([control], settings))
     table = AnswerPreparation(settings).table([(1, answers)], "findings")
     rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)

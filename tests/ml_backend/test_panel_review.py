@@ -46,7 +46,7 @@ NOTE = Control("note", "image", per_region=True, shows="image", source="image")
 class TestRegions:
     """Texts of regions: the panel shows which region each belongs to."""
 
-    @pytest.fixture(params=["overlap", "pooled"])
+    @pytest.fixture(params=["matched", "pooled"])
     def regions(self, seeded: Seeded, request: pytest.FixtureRequest) -> Seeded:
         settings = ProjectSettings(measure="exact", regions=request.param)
         seeded.update(controls=[NOTE.to_dict()])
@@ -75,9 +75,9 @@ class TestRegions:
     @pytest.mark.slow
     def test_pictures_of_other_sites_are_not_asked_for(self, regions: Seeded) -> None:
         task = {**IN_IMAGE, "data": {"image": "https://elsewhere.example/a.png"}}
-        settings = ProjectSettings(measure="exact", regions="overlap")
+        settings = ProjectSettings(measure="exact", regions="matched")
         regions.store.put_read(regions.project, [pulled_row(task, Reading([NOTE], settings))])
-        regions.score(measure="exact", regions="overlap")
+        regions.score(measure="exact", regions="matched")
         (field,) = ask(regions, 9).json["fields"]
         assert field["shows"] == {"kind": "image", "address": None}
 

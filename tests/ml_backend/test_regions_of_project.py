@@ -26,7 +26,7 @@ CONFIG = (
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     bench = Bench(tmp_path, FakeLabelStudio(CONFIG))
-    bench.choose(regions="overlap", predictions="always")
+    bench.choose(regions="matched", predictions="always")
     return bench
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ml_backend.cli.options import add_options, given_options
 from ml_backend.options import checked_options
 from ml_backend.settings import ProjectSettings, Settings, clean_url, effective, origin, refused
 from softirr.errors import InputError
@@ -119,7 +121,7 @@ class TestOptions:
             "threshold": 1,
             "casefold": True,
             "predictions_as_raters": True,
-            "regions": "overlap",
+            "regions": "matched",
             "suggestions": False,
             "hide_names": True,
             "predictions": "always",
@@ -152,7 +154,7 @@ class TestOptions:
             ({"permutations": 0}, "whole number"),
             ({"permutations": 2.0}, "whole number"),
             ({"casefold": "yes"}, "true or false"),
-            ({"regions": "all"}, "pooled, overlap"),
+            ({"regions": "all"}, "pooled, matched"),
             ({"chance": ["exact"]}, "one of auto"),
             ({"fields": ["severity"]}, "needs a kind other than text"),
             ({"fields": ["severity=text"]}, "needs a kind other than text"),
@@ -185,13 +187,24 @@ class TestLayers:
         assert described["chance"] == {"value": "auto", "source": "default"}
         assert effective(settings).to_dict()["measure"] == {"value": "jaccard", "source": "environment"}
 
+    def test_former_spelling_of_regions_is_read_as_the_present(self) -> None:
+        former = {"regions": "overlap"}
+        settings = Settings.from_environment({})
+        assert effective(settings, connection=former).values.regions == "matched"
+        assert effective(settings, chosen=former).values.regions == "matched"
+        assert checked_options(former, source="X") == {"regions": "matched"}
+        command_line = argparse.ArgumentParser()
+        add_options(command_line)
+        assert given_options(command_line.parse_args(["--regions", "overlap"])) == {"regions": "matched"}
+        assert "overlap" not in command_line.format_usage()
+
     @pytest.mark.parametrize(
         ("option", "value", "rescored"),
         [
             ("measure", "masi", True),
             ("threshold", 0.9, True),
             ("casefold", True, True),
-            ("regions", "overlap", True),
+            ("regions", "matched", True),
             ("suggestions", False, True),
             ("chance", "exact", False),
             ("hide_names", True, False),

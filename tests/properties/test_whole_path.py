@@ -27,7 +27,7 @@ from tests.properties.worlds import RATERS, World, worlds
 
 AUDITED = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
 
-OVERLAP = ProjectSettings(measure="exact", regions="overlap")
+OVERLAP = ProjectSettings(measure="exact", regions="matched")
 
 pytestmark = pytest.mark.slow
 
