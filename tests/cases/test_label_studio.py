@@ -135,6 +135,15 @@ class TestShortExports:
         assert observed(report) == pytest.approx((2 / 3 + 1 + 0) / 3)
         assert any("1 region of words without a text is left out" in warning for warning in report["warnings"])
 
+    @pytest.mark.parametrize("format", ["min", "csv"])
+    def test_columns_that_are_not_compared_are_named(self, format: str, tmp_path: Path, cli: Cli) -> None:
+        """A control with equal answers of all annotators looks like data of the tasks."""
+        rows = flat_rows("cited", TEXTS, mood="calm", extra="")
+        path = json_file(tmp_path / "a.json", rows) if format == "min" else csv_file(tmp_path / "a.csv", rows)
+        note = f"other controls) are not compared: shown ({len(rows)}), mood ({len(rows)})."
+        assert any(warning.endswith(note) for warning in cli("score", path, *EXACT)["warnings"])
+        assert not any(note in warning for warning in cli("score", path, "--text", "cited", *EXACT)["warnings"])
+
     @pytest.mark.parametrize("name", ["label", "ner"])
     def test_spans_are_refused_by_name_and_number(self, name: str, tmp_path: Path) -> None:
         spans = {

@@ -82,10 +82,19 @@ class TestArgilla:
 
 class TestDoccano:
     def test_file_of_each_annotator_with_comments(self, tmp_path: Path) -> None:
-        for name, label in (("admin", "fever"), ("lou", "rash")):
-            record = {"id": 3, "text": "narrative", "label": [label], "Comments": ["unsure"]}
+        for name, label, comments in (("admin", "fever", ["unsure", "see notes"]), ("lou", "rash", ["short"])):
+            record = {"id": 3, "text": "narrative", "label": [label], "Comments": comments, "site": "north", "x": ""}
             lines(tmp_path / "export" / f"{name}.jsonl", [record])
-        assert answers(softirr.read(tmp_path / "export")) == {("3", "admin"): ("fever",), ("3", "lou"): ("rash",)}
+        table = softirr.read(tmp_path / "export")
+        assert answers(table) == {("3", "admin"): ("fever",), ("3", "lou"): ("rash",)}
+        assert "These keys are not compared: Comments (3), site (2)." in table.warnings
+
+    def test_comments_beside_numbers_of_annotators_are_named(self, tmp_path: Path, cli: Cli) -> None:
+        annotations = [{"text": "fever", "user": user} for user in (1, 2)]
+        record = {"id": 1, "text": "narrative", "annotations": annotations, "meta": {}, "comments": [{"text": "why?"}]}
+        path = lines(tmp_path / "all.jsonl", [record, {**record, "id": 2}])
+        warnings = cli("score", path, "--measure", "exact", "--json")["warnings"]
+        assert "These keys are not compared: comments (2)." in warnings
 
     def test_old_export_with_user_names_is_a_table(self, tmp_path: Path, cli: Cli) -> None:
         records = [

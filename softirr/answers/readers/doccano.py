@@ -15,12 +15,15 @@ from softirr.answers.kinds import TEXT
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_fields, tool_input
+from softirr.answers.request import Records, Request, chosen_fields, tool_input, unread_fields
 from softirr.errors import InputError
 
 __all__ = ["FORMATS"]
 
 _NAME = "label"
+_READ = frozenset({"id", "text", "label", "annotations"})
+"""Keys of an example: its text, and its answers."""
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def _is_it(record: Mapping[str, Any]) -> bool:
@@ -39,12 +42,12 @@ def _has_id(record: Mapping[str, Any]) -> bool:
 def _read(records: Records, request: Request) -> RawInput:
     """The answers of a file that names annotators, as version 1.0 wrote it; labels with a number are categories."""
     field = RawField(_NAME, repeats="set", is_separate=True)
-    categories = Counter[tuple[str, str]]()
-    n = _keep(records, request, field, None, categories)
+    categories, unread = Counter[tuple[str, str]](), Counter[str]()
+    n = _keep(_counted(records, unread), request, field, None, categories)
     kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
     chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
     field.kind = kinds.get(_NAME, TEXT)
-    return tool_input(request, "doccano", {_NAME: field}, n)
+    return tool_input(request, "doccano", {_NAME: field}, n, list(unread_fields(unread, "keys", request)))
 
 
 def _is_folder(folder: Folder) -> bool:
@@ -59,12 +62,22 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
     if len(folder.tables) == 1:
         return _read(cast(Records, folder.open(folder.tables[0])), request)
     field = RawField(_NAME, repeats="set", is_separate=True)
-    n = 0
+    n, unread = 0, Counter[str]()
     for path in folder.tables:
-        n += _keep(cast(Records, folder.open(path)), replace(request, name=str(path)), field, path.stem, Counter())
+        records = _counted(cast(Records, folder.open(path)), unread)
+        n += _keep(records, replace(request, name=str(path)), field, path.stem, Counter())
     names = listed([path.stem for path in folder.tables])
-    notes = (f"Each file has the answers of one rater: {names}.",)
+    notes = [f"Each file has the answers of one rater: {names}.", *unread_fields(unread, "keys", request)]
     return tool_input(request, "doccano", {_NAME: field}, n, notes)
+
+
+def _counted(records: Records, unread: Counter[str]) -> Records:
+    """Yield the records, and count the values of keys that softirr does not read, such as comments."""
+    for line, record in records:
+        for key, value in record.items() if isinstance(record, Mapping) else ():
+            if key not in _READ and value not in _EMPTY:
+                unread[str(key)] += len(value) if isinstance(value, list) else 1
+        yield line, record
 
 
 def _keep(

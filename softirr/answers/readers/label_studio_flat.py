@@ -6,7 +6,8 @@ They have no label config, so the values show which column is a control: they di
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from softirr.answers.kinds import AUTO, TEXT
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_texts, tool_input
+from softirr.answers.request import Records, Request, chosen_texts, tool_input, unread_fields
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.table import NO_RATER
@@ -78,13 +79,14 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
                 "which "
                 "softirr does not read from this format. Export with the format JSON to compare the labels of a task."
             )
-    return tool_input(request, "label-studio-flat", {name: column.raw for name, column in fields.items()}, len(rows))
+    unread = _unread([record for *_, record in rows], fields)
+    notes = list(unread_fields(unread, "columns (data of tasks, or other controls)", request))
+    raw_fields = {name: column.raw for name, column in fields.items()}
+    return tool_input(request, "label-studio-flat", raw_fields, len(rows), notes)
 
 
 def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    names = list(
-        dict.fromkeys(key for record in records for key in record if key not in _OWN and not key.startswith("_data_"))
-    )
+    names = list(dict.fromkeys(key for record in records for key in record if _may_be_control(key)))
     controls = _controls(records, names)
     if not controls and not request.texts and len(names) > 1:
         raise InputError(
@@ -92,6 +94,20 @@ def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str
             f"{option('text')}, or export with the format JSON."
         )
     return chosen_texts(request, names if request.texts else controls or names, "TextArea")
+
+
+def _may_be_control(key: str) -> bool:
+    return key not in _OWN and not key.startswith("_data_")
+
+
+def _unread(records: Sequence[Mapping[str, Any]], chosen: Container[str]) -> Counter[str]:
+    """Return the number of values in each column that is not compared: data of tasks, or another control."""
+    return Counter(
+        key
+        for record in records
+        for key, value in record.items()
+        if _may_be_control(key) and key not in chosen and value not in (None, "", [], {})
+    )
 
 
 def _controls(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
