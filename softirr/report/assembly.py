@@ -90,7 +90,7 @@ def _alpha_without(table: AnnotationTable, whole: Estimated) -> tuple[tuple[str,
     by_measure, evidence = whole.scored.summary.by_measure, whole.evidence
     if by_measure is None:
         return ()
-    center = by_measure.center if evidence is None else evidence.estimates.parts.center
+    center = by_measure.center if evidence is None else evidence.estimates.rater_estimates.center
     values = alpha_without_each_rater(center).tolist()
     values_without = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
     return tuple(sorted(values_without, key=lambda entry: (-entry[1], entry[0])))
@@ -239,7 +239,7 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
     if evidence is not None:
         all_pairs = np.arange(len(comparisons.rater_pairs))
         pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
-        others = evidence.estimates.parts.of_pairs(pairs, others, others)[0]
+        others = evidence.estimates.rater_estimates.of_pairs(pairs, others, others)[0]
     samples = [
         Sample(estimate.coefficient, estimate.draws, tuple(map(str, estimate.items.tolist()))) for estimate in measured
     ]
@@ -258,4 +258,4 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
 
 
 def _agreement_draws(evidence: Evidence, comparisons: Ints) -> Floats:
-    return evidence.estimates.parts.over(lambda draws: draws.observed_of(comparisons))
+    return evidence.estimates.rater_estimates.over(lambda draws: draws.observed_of(comparisons))

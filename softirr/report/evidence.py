@@ -117,11 +117,11 @@ class Evidence:
             Their numbers.
         """
         observed, kappa, sigma = by_measure
-        return *self.estimates.parts.of_pairs(pairs, observed, kappa), self._not_covered(sigma)
+        return *self.estimates.rater_estimates.of_pairs(pairs, observed, kappa), self._not_covered(sigma)
 
     def expected_of_pair(self, pair: int, by_measure: float) -> float:
         """Agreement by chance of a pair of raters: by the measure, or corrected by judgments."""
-        return by_measure if self.collected is None else self.estimates.parts.expected_of_pair(pair)
+        return by_measure if self.collected is None else self.estimates.rater_estimates.expected_of_pair(pair)
 
     def expected(self, by_measure: Expected) -> Expected:
         """Agreement by chance: by the measure, or corrected by judgments."""

@@ -1,4 +1,4 @@
-"""Draws of what is uncertain about a table, and every coefficient as a function of them.
+"""Draws of the uncertain quantities of a table, and every coefficient as a function of them.
 
 A draw consists of the equivalence of each pair of answers to an item, the change of agreement by chance against the
 measure's, and the weight of each item (Bayesian bootstrap). Each coefficient applies its function to the
@@ -39,12 +39,12 @@ class Draws:
     by_measure : shape (P,)
         Equivalence of each of ``ratings.comparisons`` by the measure, which ``chance`` contains.
     chance : Chance
-        By the measure.
+        Agreement by chance, computed with the measure.
     scores : shape (P, K)
         Equivalence of each of ``ratings.comparisons`` in each draw.
     noise : shape (P, K)
-        What the true equivalence differs from ``scores`` by. Items are drawn from a population with the distribution
-        of ``scores``, so the item weights do not apply to it.
+        Deviation of the true equivalence from ``scores``. Items are drawn from a population with the distribution of
+        ``scores``, so the item weights do not apply to the deviation.
     weights : shape (n_items, K)
         Relative weight of each item.
     cohen_ratio, pooled_ratio : shape (K,)
@@ -97,7 +97,7 @@ class Draws:
 
     @classmethod
     def of_weights(cls, ratings: Ratings, scores: Floats, chance: Chance, weights: Floats) -> Draws:
-        """Draws with these weights of the items, shape (n_items, K), and nothing else that varies: exact functions of them."""
+        """Draws with these item weights, shape (n_items, K); nothing else varies, so results are exact functions."""
         shape = len(scores), weights.shape[1]
         fixed, nothing = np.broadcast_to(scores[:, None], shape), np.broadcast_to(np.zeros((1, 1)), shape)
         ones = np.ones(weights.shape[1])
@@ -105,7 +105,7 @@ class Draws:
 
     def over(self, function: Callable[[Draws], Floats]) -> Floats:
         """A function of all draws, shape (..., K), computed in parts that fit into memory."""
-        return np.concatenate([function(part) for part in self.parts()], axis=-1)
+        return np.concatenate([function(chunk) for chunk in self.parts()], axis=-1)
 
     def parts(self) -> Iterator[Draws]:
         """The draws in parts that fit into memory."""
@@ -142,12 +142,12 @@ class Draws:
     def observed_of(self, comparisons: Ints, values: Floats | None = None) -> Floats:
         """Mean over items of the mean over some of their pairs, shape (K,).
 
-        Of the equivalences, or of other values of all comparisons, shape (P,).
+        It averages the equivalences, or other values of all comparisons, shape (P,).
         """
         draws = self
         if values is not None:
-            fixed, nothing = (np.broadcast_to(part, self.scores.shape) for part in (values[:, None], np.zeros((1, 1))))
-            draws = replace(self, scores=fixed, noise=nothing)
+            fixed = np.broadcast_to(values[:, None], self.scores.shape)
+            draws = replace(self, scores=fixed, noise=np.broadcast_to(np.zeros((1, 1)), self.scores.shape))
         return draws._mean_over_items(comparisons, self.ratings.weight)
 
     def _mean_over_items(self, comparisons: Ints, item_weight: Floats) -> Floats:
@@ -198,7 +198,7 @@ class Draws:
 
     @cached_property
     def _pooled_parts(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """For each item: π' S of its rows, its mass in π, what its rows add with themselves; π π' of each comparison."""
+        """For each item: π' S of its rows, its mass in π, the share of its rows with themselves; π π' by comparison."""
         pooling, ratings = self.chance.pooling, self.ratings
         item, n = ratings.item[pooling.rows], ratings.n_items
         pi = np.zeros(len(ratings.item))
@@ -278,12 +278,12 @@ class Draws:
     @cached_property
     def every_observed(self) -> Floats:
         """``pair_observed`` in all draws, computed in parts."""
-        return self.over(lambda part: part.pair_observed)
+        return self.over(lambda chunk: chunk.pair_observed)
 
     @cached_property
     def every_kappa(self) -> Floats:
         """``pair_kappa`` in all draws, computed in parts."""
-        return self.over(lambda part: part.pair_kappa)
+        return self.over(lambda chunk: chunk.pair_kappa)
 
 
 def _shrinkage(variance: Floats, noise: Floats) -> Floats:

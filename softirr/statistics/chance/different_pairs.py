@@ -2,7 +2,7 @@
 
 Half of a sample is drawn for Cohen's agreement by chance (two raters' answers to the items they share), half for the
 pooled one. Each pair counts by the inverse of its probability of being drawn, and the weights of a sample are scaled to
-those of all pairs (Hájek 1971).
+the sum of the weights of all pairs (Hájek 1971).
 
 References
 ----------
@@ -30,7 +30,7 @@ class DifferentPairs:
     first, second : shape (M,)
         Rows of the ratings.
     rater_pair : shape (M,)
-        The rater pair whose shared items both rows belong to, or the number of rater pairs.
+        The rater pair that answered the items of both rows; if there is none, the number of rater pairs.
     density : shape (M,)
         Probability of each pair in a single draw; 1 if all pairs are here.
     """
@@ -43,7 +43,7 @@ class DifferentPairs:
     @classmethod
     def all(cls, ratings: Ratings, pooling: Pooling) -> DifferentPairs:
         """Every pair, once."""
-        first, second = (pooling.rows[part] for part in np.triu_indices(len(pooling.rows), 1))
+        first, second = (pooling.rows[indices] for indices in np.triu_indices(len(pooling.rows), 1))
         differs = ratings.item[first] != ratings.item[second]
         first, second = first[differs], second[differs]
         rater_pair = shared_rater_pairs(ratings, first, second)
@@ -67,7 +67,7 @@ class DifferentPairs:
             fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]
             first, second = np.append(first, a[fits]), np.append(second, b[fits])
         rater_pair = shared_rater_pairs(ratings, first, second)
-        # infinite where the pair belongs to no rater pair with two items
+        # infinite for pairs of rows that do not belong to a rater pair with two items
         shared = comparisons.shared.astype(np.float64)
         n_ordered = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
         of_rater_pair = half / size / n_ordered[rater_pair]
@@ -86,13 +86,13 @@ class DifferentPairs:
         """Whether these are all pairs, each once."""
         return bool(len(self.density)) and bool((self.density == 1).all())
 
-    def joined(self, other: DifferentPairs) -> DifferentPairs:
+    def joined(self, further: DifferentPairs) -> DifferentPairs:
         """These pairs and further ones that were drawn in the same way."""
-        parts = (
-            np.concatenate([getattr(self, name), getattr(other, name)])
+        columns = (
+            np.concatenate([getattr(self, name), getattr(further, name)])
             for name in ("first", "second", "rater_pair", "density")
         )
-        return DifferentPairs(*parts)
+        return DifferentPairs(*columns)
 
     def pooled_weights(self, ratings: Ratings, pooling: Pooling) -> Floats:
         """Weight of each pair's equivalence in π' S π, shape (M,)."""
@@ -108,8 +108,8 @@ class DifferentPairs:
         """
         comparisons = ratings.comparisons
         usable = comparisons.shared >= 2
-        own, m = ratings.weight[comparisons.item], len(usable)
-        mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=m) for k in (1, 2))
+        item_weight, m = ratings.weight[comparisons.item], len(usable)
+        mass, squares = (np.bincount(comparisons.rater_pair, weights=item_weight**k, minlength=m) for k in (1, 2))
         weight = np.append(np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[self.rater_pair]
         count = ratings.weight[ratings.item[self.first]] * ratings.weight[ratings.item[self.second]]
         different = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
@@ -122,7 +122,7 @@ def scaled(weights: Floats, total: float) -> Floats:
 
 
 def shared_rater_pairs(ratings: Ratings, first: Ints, second: Ints) -> Ints:
-    """For each pair of rows, the rater pair whose shared items both belong to, or the number of rater pairs.
+    """For each pair of rows, the rater pair that answered the items of both; if none, the number of rater pairs.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ def shared_rater_pairs(ratings: Ratings, first: Ints, second: Ints) -> Ints:
     m = len(comparisons.rater_pairs)
     code = comparisons.rater_pairs[:, 0] * n + comparisons.rater_pairs[:, 1]
     r, s = ratings.rater[first], ratings.rater[second]
-    wanted = np.minimum(r, s) * n + np.maximum(r, s)
-    number = np.minimum(np.searchsorted(code, wanted), m - 1)
+    pair_code = np.minimum(r, s) * n + np.maximum(r, s)
+    number = np.minimum(np.searchsorted(code, pair_code), m - 1)
     answered = np.sort(ratings.item * n + ratings.rater)
 
     def has(item: Ints, rater: Ints) -> NDArray[np.bool_]:
         key = item * n + rater
         return answered[np.minimum(np.searchsorted(answered, key), len(answered) - 1)] == key
 
-    both = (code[number] == wanted) & has(ratings.item[first], s) & has(ratings.item[second], r)
-    return np.where(both, number, m)
+    is_shared = (code[number] == pair_code) & has(ratings.item[first], s) & has(ratings.item[second], r)
+    return np.where(is_shared, number, m)

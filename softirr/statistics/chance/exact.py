@@ -63,11 +63,11 @@ def exact(
         Without sampling error.
     """
     pooling = Pooling.of(ratings, marginals)
-    distinct, place = np.unique(ratings.answer[pooling.rows], return_inverse=True)
+    distinct, distinct_index = np.unique(ratings.answer[pooling.rows], return_inverse=True)
     position = np.full(ratings.n_answers, -1, dtype=np.int64)
     position[distinct] = np.arange(len(distinct))
     columns = _Columns(ratings, position, len(distinct))
-    pi = sums(place, pooling.weights, len(distinct))
+    pi = sums(distinct_index, pooling.weights, len(distinct))
     multiplicity = sums(
         position[ratings.answer[ratings.comparable]], ratings.weight[ratings.item[ratings.comparable]], len(distinct)
     )
@@ -84,12 +84,12 @@ def exact(
         counts = histogram.different_items(ratings, scores)
         distribution = ChanceDistribution.of(counts, _RowTail(ratings, equivalence))
     m = len(ratings.comparisons.rater_pairs)
-    pair, own = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item]
+    pair, item_weight = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item]
     h = pass_.dense[:, 0]
-    pooled, pooled_at = float(pi @ h), h[place]
+    pooled, pooled_at = float(pi @ h), h[distinct_index]
     return Chance(
         method="exact",
-        cohen=sums(pair, own * pass_.left, m) / sums(pair, own, m),
+        cohen=sums(pair, item_weight * pass_.left, m) / sums(pair, item_weight, m),
         cohen_error=np.zeros(m),
         cohen_left=pass_.left,
         cohen_right=pass_.right,
@@ -127,11 +127,11 @@ class _Lost:
         """A block, `times` times."""
         self._total += times * np.asarray(self._counts[rows].multiply(self._product(block, cols)).sum(axis=0)).ravel()
 
-    def pooled(self, left_out: LeftOut, at: Floats, pooled: float) -> Floats:
+    def pooled(self, left_out: LeftOut, pooled_at: Floats, pooled: float) -> Floats:
         """π' S π without each rater, given ``pooled_at`` of each of ``left_out.rows`` and π' S π of all."""
         n = left_out.kept + np.bincount(left_out.raters, minlength=len(left_out.kept))
         below = left_out.kept.astype(np.float64) ** 2
-        above = n**2 * pooled - 2 * n * sums(left_out.raters, at, len(n)) + self._total
+        above = n**2 * pooled - 2 * n * sums(left_out.raters, pooled_at, len(n)) + self._total
         return np.divide(above, below, out=np.full(len(n), np.nan), where=below > 0)
 
 
@@ -147,23 +147,23 @@ class _Columns:
         comparisons = ratings.comparisons
         order = np.argsort(comparisons.rater_pair, kind="stable")
         bounds = np.concatenate([[0], np.cumsum(comparisons.shared)])
-        known: dict[bytes, int] = {}
+        column_numbers: dict[bytes, int] = {}
         rows: list[Ints] = []
         self.of_left, self.of_right = (np.zeros(len(comparisons.shared), dtype=np.int64) for _ in range(2))
         for pair, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-            mine = order[start:stop]
+            pair_rows = order[start:stop]
             for side, column in ((comparisons.left, self.of_left), (comparisons.right, self.of_right)):
-                answered = np.sort(side[mine])
-                number = known.setdefault(answered.tobytes(), len(rows))
+                answered = np.sort(side[pair_rows])
+                number = column_numbers.setdefault(answered.tobytes(), len(rows))
                 if number == len(rows):
                     rows.append(answered)
                 column[pair] = number
         self.count = len(rows)
         lengths = np.array([len(r) for r in rows], dtype=np.int64)
-        every, of_column = np.concatenate(rows), np.repeat(np.arange(len(rows)), lengths)
-        values = ratings.weight[ratings.item[every]]
+        all_rows, of_column = np.concatenate(rows), np.repeat(np.arange(len(rows)), lengths)
+        values = ratings.weight[ratings.item[all_rows]]
         values = values / sums(of_column, values, len(rows))[of_column]
-        self.matrix = csr_matrix((values, (position[ratings.answer[every]], of_column)), shape=(size, len(rows)))
+        self.matrix = csr_matrix((values, (position[ratings.answer[all_rows]], of_column)), shape=(size, len(rows)))
         self.left_answer = position[ratings.answer[comparisons.left]]
         self.right_answer = position[ratings.answer[comparisons.right]]
         self.comparisons = comparisons
@@ -212,11 +212,11 @@ class _Pass:
     def _add(self, block: Floats, rows: slice, cols: slice) -> None:
         """Add a block's share of the products."""
         self.dense[rows] += block @ self._weights[cols]
-        for part in _slices(len(block), self._height):
-            product, first = self._product(block[part], cols), rows.start + part.start
+        for row_slice in _slices(len(block), self._height):
+            product, first = self._product(block[row_slice], cols), rows.start + row_slice.start
             for order, answer, column, out in self._kept:
-                mine = slice(*np.searchsorted(answer, [first, first + len(product)]))
-                out[order[mine]] += product[answer[mine] - first, column[mine]]
+                entries = slice(*np.searchsorted(answer, [first, first + len(product)]))
+                out[order[entries]] += product[answer[entries] - first, column[entries]]
 
     def _visit(self, rows: slice, cols: slice, times: int) -> Floats:
         """A block of S, once its sums are taken: twice where its transpose is not visited."""
@@ -275,8 +275,8 @@ class _Histogram:
     def different_items(self, ratings: Ratings, scores: Floats) -> Floats:
         """The counts without pairs of the same item, shape (GRID + 1,)."""
         counts = self.counts.copy()
-        own = ratings.weight[ratings.item[ratings.comparable]]
-        counts[GRID] += float(np.sum(self._weights**2) - np.sum(own**2)) / 2
+        item_weight = ratings.weight[ratings.item[ratings.comparable]]
+        counts[GRID] += float(np.sum(self._weights**2) - np.sum(item_weight**2)) / 2
         return counts - sums(on_grid(scores), ratings.weight[ratings.comparisons.item] ** 2, GRID + 1)
 
     def _count(self, block: NDArray[Any], rows: slice, cols: slice) -> Floats:
@@ -293,26 +293,28 @@ def _slices(size: int, step: int) -> Iterator[slice]:
 
 
 class _RowTail:
-    """For each comparable row, the share of different-item answers whose equivalence reaches a step.
+    """For each comparable row, the share of answers to other items with an equivalence of at least a step.
 
-    Estimated from sampled rows when many.
+    With many rows, the share is estimated from a sample of them.
     """
 
     def __init__(self, ratings: Ratings, equivalence: Equivalence) -> None:
         rows = ratings.comparable
-        chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _LANDMARKS)).astype(np.int64))]
+        landmarks = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _LANDMARKS)).astype(np.int64))]
         answers, self._place = np.unique(ratings.answer[rows], return_inverse=True)
-        targets, columns = np.unique(ratings.answer[chosen], return_inverse=True)
+        targets, columns = np.unique(ratings.answer[landmarks], return_inverse=True)
         steps = np.concatenate(
             [
-                on_grid(equivalence.block(answers[part], targets)).astype(np.int32)
-                for part in _slices(len(answers), BLOCK)
+                on_grid(equivalence.block(answers[row_slice], targets)).astype(np.int32)
+                for row_slice in _slices(len(answers), BLOCK)
             ]
         )
         steps[answers[:, None] == targets] = GRID
         self._steps = steps[:, columns]
-        other = ratings.item[rows][:, None] != ratings.item[chosen][None, :]
-        self._other = other if ratings.weights is None else other * ratings.weight[ratings.item[chosen]]
+        in_other_item = ratings.item[rows][:, None] != ratings.item[landmarks][None, :]
+        self._other = (
+            in_other_item if ratings.weights is None else in_other_item * ratings.weight[ratings.item[landmarks]]
+        )
 
     def __call__(self, step: int) -> Floats:
         reached = (self._steps >= step)[self._place]

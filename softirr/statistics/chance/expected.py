@@ -55,11 +55,11 @@ class ChanceDistribution:
     Attributes
     ----------
     tail : shape (GRID + 2,)
-        ``tail[e]``: share of different-item pairs whose equivalence is e steps or more; ``tail[GRID + 1]`` is 0.
+        ``tail[e]``: share of different-item pairs with an equivalence of e steps or more; ``tail[GRID + 1]`` is 0.
     sample : float
         Number of independent pairs it was estimated from; infinite when it includes all pairs.
     row_tail : callable, optional
-        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None where unknown.
+        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None if unknown.
     """
 
     tail: Floats
@@ -117,7 +117,7 @@ class Chance:
         Loadings of each of ``cohen`` on F errors that rater pairs share, independent and with standard deviation 1. The
         rest of ``cohen_error`` is independent between rater pairs.
     pooled_without : shape (n_raters,), optional
-        ``pooled`` without each rater in turn, nan where nothing is left; None for marginals other than ``answers``.
+        ``pooled`` without each rater in turn, nan if no answers remain; None for marginals other than ``answers``.
     """
 
     method: str
@@ -149,8 +149,8 @@ class Chance:
         if self.cohen_loadings is None:
             return float(np.sqrt(np.sum((slopes * error) ** 2)))
         loadings = self.cohen_loadings[which]
-        own = np.maximum(error**2 - np.sum(loadings**2, axis=1), 0.0)
-        return float(np.sqrt(np.sum((slopes @ loadings) ** 2) + np.sum(slopes**2 * own)))
+        independent_variance = np.maximum(error**2 - np.sum(loadings**2, axis=1), 0.0)
+        return float(np.sqrt(np.sum((slopes @ loadings) ** 2) + np.sum(slopes**2 * independent_variance)))
 
     @property
     def standard_error(self) -> float:

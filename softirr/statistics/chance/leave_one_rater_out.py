@@ -1,7 +1,7 @@
-"""Chance agreement without one rater: which answers stop to count, and the sums over pairs of answers that these leave.
+"""Chance agreement without one rater: which answers no longer count, and the sums over the remaining pairs.
 
-Without a rater, the rater's own answers are gone, and in items of two answers the other one has nobody left to be
-compared with.
+Removing a rater removes the rater's answers. If an item has two answers, the other one then has nothing to be compared
+with, so it no longer counts either.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class LeftOut:
     Parameters
     ----------
     pooling : Pooling
-        Of the marginals ``answers``: all its rows weigh the same.
+        Pooled with the marginals ``answers``, so that all rows have the same weight.
 
     Attributes
     ----------
@@ -35,23 +35,25 @@ class LeftOut:
         self._ratings = ratings
         comparisons = ratings.comparisons
         self._partner = np.full(len(ratings.item), -1, dtype=np.int64)
-        alone = np.flatnonzero(ratings.per_item[comparisons.item] == 2)
-        left, right = comparisons.left[alone], comparisons.right[alone]
-        self._partner[left], self._partner[right] = ratings.rater[right], ratings.rater[left]
+        only_pairs = np.flatnonzero(ratings.per_item[comparisons.item] == 2)
+        left_rows, right_rows = comparisons.left[only_pairs], comparisons.right[only_pairs]
+        self._partner[left_rows], self._partner[right_rows] = ratings.rater[right_rows], ratings.rater[left_rows]
         with_partner = pooling.rows[self._partner[pooling.rows] >= 0]
         self.rows: Ints = np.concatenate([pooling.rows, with_partner])
         self.raters: Ints = np.concatenate([ratings.rater[pooling.rows], self._partner[with_partner]])
         self.kept = len(pooling.rows) - np.bincount(self.raters, minlength=ratings.n_raters)
 
     def by_answer(self, position: Ints, size: int) -> Any:
-        """How many rows of each answer do not count without each rater, by the places of the answers.
+        """Number of rows of each answer that do not count without each rater: sparse, shape (size, n_raters).
 
-        Sparse, of shape (size, n_raters).
+        ``position`` maps each answer to its row in the matrix.
         """
         from scipy.sparse import csr_matrix
 
-        places = position[self._ratings.answer[self.rows]]
-        return csr_matrix((np.ones(len(places)), (places, self.raters)), shape=(size, self._ratings.n_raters))
+        answer_index = position[self._ratings.answer[self.rows]]
+        return csr_matrix(
+            (np.ones(len(answer_index)), (answer_index, self.raters)), shape=(size, self._ratings.n_raters)
+        )
 
     def sums_of_kept(self, first: Ints, second: Ints, values: Floats, group: Ints, size: int) -> Floats:
         """Sum of values over the pairs of rows that both count without each rater.
@@ -76,6 +78,6 @@ class LeftOut:
             (c, (c != a) & (c != b)),
             (d, (d >= 0) & (d != a) & (d != b)),
         ):
-            used = np.flatnonzero(counts)
-            lost += sums(rater[used] * size + group[used], values[used], self._ratings.n_raters * size)
+            indices = np.flatnonzero(counts)
+            lost += sums(rater[indices] * size + group[indices], values[indices], self._ratings.n_raters * size)
         return np.asarray(sums(group, values, size) - lost.reshape(self._ratings.n_raters, size))

@@ -15,10 +15,7 @@ from softirr.statistics.chance.leave_one_rater_out import LeftOut
 __all__ = ["EXPECTATIONS", "permutation"]
 
 EXPECTATIONS = ("cohen", "pooled", "uniform")
-"""Expectations that have permuted pairs of their own.
-
-Of each rater pair, of all answers, and of the distinct answers.
-"""
+"""Expectations, each with separately permuted pairs: by rater pair, over all answers, over the distinct answers."""
 
 
 def permutation(
@@ -58,15 +55,15 @@ def permutation(
     pooling = Pooling.of(ratings, marginals)
     distinct = np.unique(ratings.answer[pooling.rows])
     draw = _permuted_pairs if ratings.weights is None else _weighted_pairs
-    left, right, of_cohen = draw(ratings, permutations, rng)
+    left_rows, right_rows, of_cohen = draw(ratings, permutations, rng)
     draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
-    others = [rng.permutation(len(distinct)) for _ in range(permutations)]
+    answer_orders = [rng.permutation(len(distinct)) for _ in range(permutations)]
     first, second = zip(*draws, strict=True)
-    k = np.concatenate([ratings.answer[np.concatenate([left, *first])], *[distinct] * permutations])
+    k = np.concatenate([ratings.answer[np.concatenate([left_rows, *first])], *[distinct] * permutations])
     l = np.concatenate(  # noqa: E741
-        [ratings.answer[np.concatenate([right, *second])], *(distinct[p] for p in others)]
+        [ratings.answer[np.concatenate([right_rows, *second])], *(distinct[p] for p in answer_orders)]
     )
-    n_pairs, n_rows, q = len(left), len(first[0]), len(distinct)
+    n_pairs, n_rows, q = len(left_rows), len(first[0]), len(distinct)
     sizes = {"cohen": n_pairs, "pooled": permutations * n_rows, "uniform": permutations * q}
     values, keys = _needed_scores(ratings, equivalence, k, l, sizes, expectations)
     pairwise, pooled, uniform = np.split(values, [n_pairs, n_pairs + permutations * n_rows])
@@ -74,7 +71,7 @@ def permutation(
 
     cohen, cohen_error, at_left, at_right, cohen_noise = of_cohen(pairwise)
     pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
-    off = np.concatenate([p != np.arange(q) for p in others])
+    off = np.concatenate([p != np.arange(q) for p in answer_orders])
     return Chance(
         method="permutation",
         cohen=cohen,
@@ -121,9 +118,9 @@ def _weighted_pairs(
     weight = ratings.weight[comparisons.item]
     partners = [_partners(comparisons, weight, rng) for _ in range(2 * draws)]
     of_left, of_right = np.concatenate(partners[:draws]), np.concatenate(partners[draws:])
-    left = np.concatenate([np.tile(comparisons.left, draws), comparisons.left[of_right]])
-    right = np.concatenate([comparisons.right[of_left], np.tile(comparisons.right, draws)])
-    return left, right, partial(_cohen_from_draws, comparisons, weight)
+    left_rows = np.concatenate([np.tile(comparisons.left, draws), comparisons.left[of_right]])
+    right_rows = np.concatenate([comparisons.right[of_left], np.tile(comparisons.right, draws)])
+    return left_rows, right_rows, partial(_cohen_from_draws, comparisons, weight)
 
 
 def _needed_scores(
@@ -159,20 +156,20 @@ def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator
 def _without_from_draws(
     ratings: Ratings, pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...]
 ) -> Floats | None:
-    """The pooled expectation without each rater: the mean over the draws that are left; values (D, n)."""
+    """The pooled expectation without each rater: the mean over the remaining draws; values (D, n)."""
     if pooling.marginals != "answers" or ratings.weights is not None:
         return None
-    rows, others, flat = np.concatenate(first), np.concatenate(second), values.ravel()
-    left_out, one = LeftOut(ratings, pooling), np.zeros(len(flat), dtype=np.int64)
-    above = left_out.sums_of_kept(rows, others, flat, one, 1)[:, 0]
-    below = left_out.sums_of_kept(rows, others, np.ones(len(flat)), one, 1)[:, 0]
+    rows, partner_rows, flat = np.concatenate(first), np.concatenate(second), values.ravel()
+    left_out, group = LeftOut(ratings, pooling), np.zeros(len(flat), dtype=np.int64)
+    above = left_out.sums_of_kept(rows, partner_rows, flat, group, 1)[:, 0]
+    below = left_out.sums_of_kept(rows, partner_rows, np.ones(len(flat)), group, 1)[:, 0]
     return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
 
 
 def _permuted(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
     """A permutation of the comparisons within each rater pair.
 
-    The comparison whose right answer is paired with each left answer.
+    Entry i is the comparison that provides the right answer for the left answer of comparison i.
     """
     order = np.lexsort((rng.random(len(comparisons.left)), comparisons.rater_pair))
     met = np.empty(len(order), dtype=np.int64)
@@ -183,7 +180,7 @@ def _permuted(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
 def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Pairs of rows, both sides distributed as π.
 
-    A permutation where all weights are equal, else draws with replacement.
+    A permutation if all weights are equal, else draws with replacement.
     """
     n = len(pooling.rows)
     if np.ptp(pooling.weights) == 0:
@@ -215,8 +212,8 @@ def _cohen_from_draws(comparisons: Comparisons, weight: Floats, flat: Floats) ->
     values = flat.reshape(2, -1, len(weight))  # at the left answers, and at the right ones
     draws = values.shape[1]
     mass = sums(pair, weight, m)
-    at_left, at_right = at = values.mean(axis=1)
-    expected = sums(pair, weight * at.mean(axis=0), m) / mass
+    at_left, at_right = means = values.mean(axis=1)
+    expected = sums(pair, weight * means.mean(axis=0), m) / mass
     spread = sums(pair, weight**2 * ((values - expected[pair]) ** 2).mean(axis=(0, 1)), m)
     within = values.var(axis=1, ddof=1).sum(axis=0) / draws if draws > 1 else np.zeros(len(weight))
     noise = sums(pair, weight**2 * within, m) / sums(pair, weight**2, m)

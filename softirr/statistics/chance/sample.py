@@ -1,8 +1,8 @@
 """Agreement expected by chance from a simple random sample of pairs of answers to different items.
 
-Random pairs are nearly all different in meaning, so a few thousand give each expected agreement with a small error. What
-needs no sample is exact: an answer with itself, and with the other answers to its item. The sample doubles until the
-standard errors are below the target, or until it would contain all pairs.
+Random pairs are nearly all different in meaning, so a few thousand give each expected agreement with a small error.
+Pairs of an answer with itself, and with the other answers to its item, are computed exactly. The sample doubles until
+the standard errors are below the target, or until it would contain all pairs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Score = Callable[[Ints, Ints], Floats]
 _FIRST = 2_000
 """Pairs of the first round: the share of pairs above the 5% point has a standard error below 0.005."""
 _LEAST = 30
-"""Sampled pairs of a rater pair from which on its own mean is used, not the mean of all rater pairs."""
+"""Minimum number of sampled pairs for which a rater pair's mean is used instead of the mean of all rater pairs."""
 
 
 def sample(
@@ -63,9 +63,9 @@ def sample(
     size, pairs = _FIRST, None
     values: Floats = np.zeros(0)
     while size < n_pairs:
-        drawn = DifferentPairs.sample(ratings, pooling, size - len(values), rng)
-        pairs = drawn if pairs is None else pairs.joined(drawn)
-        values = np.concatenate([values, score(ratings.answer[drawn.first], ratings.answer[drawn.second])])
+        new_pairs = DifferentPairs.sample(ratings, pooling, size - len(values), rng)
+        pairs = new_pairs if pairs is None else pairs.joined(new_pairs)
+        values = np.concatenate([values, score(ratings.answer[new_pairs.first], ratings.answer[new_pairs.second])])
         chance = _Sampled(ratings, pooling, scores, pairs, values).chance
         if chance.standard_error <= target_se:
             return chance
@@ -104,8 +104,8 @@ class _Sampled:
         pooled_mean, pooled_error = self._mean(pairs.pooled_weights(ratings, self.pooling))
         mean, error, loadings = self._rater_pairs()
         m, pair = len(comparisons.shared), comparisons.rater_pair
-        own = ratings.weight[comparisons.item]
-        share = own / sums(pair, own, m)[pair]
+        item_weight = ratings.weight[comparisons.item]
+        share = item_weight / sums(pair, item_weight, m)[pair]
         met = share * self.scores + (1 - share) * mean[pair]
         apart = 1 - sums(pair, share**2, m)
         mass, near = self._row_weights
@@ -143,7 +143,7 @@ class _Sampled:
         mean = float(weights @ self.values) / total
         if self.pairs.complete:
             return mean, 0.0
-        # as if one more pair were equivalent: a sample without an equivalent pair is no proof that there are none
+        # as if one more pair were equivalent: a sample without equivalent pairs does not prove that none exist
         squares = float(np.sum((weights * (self.values - mean)) ** 2)) + (total / len(weights)) ** 2
         return mean, float(np.sqrt(squares)) / total
 
@@ -155,19 +155,21 @@ class _Sampled:
         overall, common = self._mean(weights)
         mean, error, loadings = np.full(m, overall), np.full(m, common), np.full((m, 1), common)
         total = sums(pairs.rater_pair, weights, m + 1)[:m]
-        drawn = np.bincount(pairs.rater_pair, minlength=m + 1)[:m]
-        own = np.flatnonzero((total > 0) & ((drawn >= _LEAST) | pairs.complete))
-        if len(own):
-            mean[own] = sums(pairs.rater_pair, weights * self.values, m + 1)[own] / total[own]
+        n_sampled = np.bincount(pairs.rater_pair, minlength=m + 1)[:m]
+        well_sampled = np.flatnonzero((total > 0) & ((n_sampled >= _LEAST) | pairs.complete))
+        if len(well_sampled):
+            mean[well_sampled] = (
+                sums(pairs.rater_pair, weights * self.values, m + 1)[well_sampled] / total[well_sampled]
+            )
             level = np.append(mean, 0.0)[pairs.rater_pair]
-            squares = sums(pairs.rater_pair, (weights * (self.values - level)) ** 2, m + 1)[own]
-            error[own] = 0.0 if pairs.complete else np.sqrt(squares) / total[own]
-            loadings[own] = 0.0
+            squares = sums(pairs.rater_pair, (weights * (self.values - level)) ** 2, m + 1)[well_sampled]
+            error[well_sampled] = 0.0 if pairs.complete else np.sqrt(squares) / total[well_sampled]
+            loadings[well_sampled] = 0.0
         return mean, error, loadings
 
     @cached_property
     def _row_weights(self) -> tuple[Floats, Floats]:
-        """Of each row: its weight in π, and its equivalence with itself and the other rows of its item, by weight."""
+        """For each row: its weight in π, and its weighted equivalence with itself and the other rows of its item."""
         ratings, comparisons = self.ratings, self.ratings.comparisons
         n = len(ratings.item)
         mass = np.zeros(n)
@@ -188,8 +190,8 @@ class _Sampled:
         k, l = ratings.answer[pairs.first], ratings.answer[pairs.second]  # noqa: E741
         weights = np.where(k != l, 1 / (count[k] * count[l] * pairs.density), 0.0)
         mean, error = self._mean(weights)
-        rest = max(1 - 1 / q - float(of_item.sum()), 0.0)
-        return q, 1 / q + float(of_item @ self.scores[differing]) + rest * mean, rest * error
+        other_share = max(1 - 1 / q - float(of_item.sum()), 0.0)
+        return q, 1 / q + float(of_item @ self.scores[differing]) + other_share * mean, other_share * error
 
     def _distribution(self) -> ChanceDistribution | None:
         """The distribution of the equivalence of answers to different items."""
@@ -201,20 +203,20 @@ class _Sampled:
         return ChanceDistribution.of(counts, sample=effective)
 
     def _pooled_without(self) -> Floats | None:
-        """π' S π without each rater, nan if no two answers of an item are left."""
+        """π' S π without each rater, nan if no item keeps two answers."""
         ratings, comparisons, pairs = self.ratings, self.ratings.comparisons, self.pairs
         if self.pooling.marginals != "answers" or ratings.weights is not None:
             return None
         result = np.full(ratings.n_raters, np.nan)
         for rater in range(ratings.n_raters):
-            rest = ratings.per_item - (sums(ratings.item, 1.0 * (ratings.rater == rater), ratings.n_items) > 0)
-            kept = (ratings.rater != rater) & (rest[ratings.item] >= 2)
-            n = int(kept.sum())
+            n_remaining = ratings.per_item - (sums(ratings.item, 1.0 * (ratings.rater == rater), ratings.n_items) > 0)
+            is_kept = (ratings.rater != rater) & (n_remaining[ratings.item] >= 2)
+            n = int(is_kept.sum())
             if not n:
                 continue
-            both = np.where(kept[pairs.first] & kept[pairs.second], 1 / pairs.density, 0.0)
-            mean = float(both @ self.values) / max(float(both.sum()), 1e-300)
-            of_item = n + 2 * float(self.scores[kept[comparisons.left] & kept[comparisons.right]].sum())
-            apart = n**2 - float(np.sum(np.where(rest >= 2, rest, 0) ** 2))
+            weights = np.where(is_kept[pairs.first] & is_kept[pairs.second], 1 / pairs.density, 0.0)
+            mean = float(weights @ self.values) / max(float(weights.sum()), 1e-300)
+            of_item = n + 2 * float(self.scores[is_kept[comparisons.left] & is_kept[comparisons.right]].sum())
+            apart = n**2 - float(np.sum(np.where(n_remaining >= 2, n_remaining, 0) ** 2))
             result[rater] = (of_item + apart * mean) / n**2
         return result

@@ -1,8 +1,8 @@
 """sigma, KS and alpha computed as the code of their authors does (Braylan et al. 2022, package annotationmodeling).
 
-Intended for comparisons with published figures. Differences to :mod:`softirr.statistics.coefficients.distributions`: chance is a
-random sample of as many different-item pairs as there are same-item pairs; items with one answer count; sigma estimates
-the chance distribution by a kernel density or a plain quantile, and counts ties as disagreement.
+Intended for comparisons with published figures. It differs from :mod:`softirr.statistics.coefficients.distributions`:
+chance is a random sample with as many different-item pairs as there are same-item pairs; items with one answer count;
+sigma estimates the chance distribution by a kernel density or a plain quantile, and counts ties as disagreement.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Braylan2022:
             Seed of the draw; the authors' code sets none.
         """
         rng = np.random.default_rng(seed)
-        left, right = _drawn(ratings, len(scores), rng)
-        return cls(1 - scores, 1 - equivalence.score(ratings.answer[left], ratings.answer[right]))
+        left_rows, right_rows = _drawn(ratings, len(scores), rng)
+        return cls(1 - scores, 1 - equivalence.score(ratings.answer[left_rows], ratings.answer[right_rows]))
 
     def alpha(self) -> float | None:
-        """1 - mean observed / mean expected distance; None where all expected distances are 0."""
+        """1 - mean observed / mean expected distance; None if all expected distances are 0."""
         mean = float(self.expected.mean())
         return 1 - float(self.observed.mean()) / mean if mean > 0 else None
 
@@ -65,16 +65,15 @@ class Braylan2022:
         """Share of the observed distances that are smaller than all but a share ``level`` of the expected ones.
 
         With ``kde`` the distribution of the expected distances is a Gaussian kernel density (Scott's bandwidth),
-        integrated from 0. Without it, and where all expected distances are the same, so that there is no density, their
-        quantile is used.
+        integrated from 0. Without it, or if all expected distances are the same, their quantile is used.
         """
         if not kde or np.ptp(self.expected) == 0:
             return 1 - float(np.mean(self.observed >= np.quantile(self.expected, level)))
         from scipy.stats import gaussian_kde
 
         density = gaussian_kde(self.expected)
-        distinct, place = np.unique(self.observed, return_inverse=True)
-        below = np.array([density.integrate_box_1d(0, d) for d in distinct.tolist()])[place]
+        distinct, distinct_index = np.unique(self.observed, return_inverse=True)
+        below = np.array([density.integrate_box_1d(0, d) for d in distinct.tolist()])[distinct_index]
         return 1 - float(np.mean(below >= level))
 
     def ks(self) -> float:
@@ -119,11 +118,11 @@ def _drawn(ratings: Ratings, observed: int, rng: np.random.Generator) -> tuple[I
     available = (n * n - int(np.sum(sizes**2))) // 2
     if available == 0:
         raise InputError("All answers are to one item, so there are no pairs of answers to different items.")
-    wanted = min(observed, available)
-    left: Ints = np.zeros(0, dtype=np.int64)
-    right: Ints = np.zeros(0, dtype=np.int64)
-    while len(left) < wanted:
-        a, b = rng.integers(0, n, (2, 2 * wanted))
+    n_pairs = min(observed, available)
+    left_rows: Ints = np.zeros(0, dtype=np.int64)
+    right_rows: Ints = np.zeros(0, dtype=np.int64)
+    while len(left_rows) < n_pairs:
+        a, b = rng.integers(0, n, (2, 2 * n_pairs))
         different = np.flatnonzero(ratings.item[a] != ratings.item[b])
-        left, right = np.append(left, a[different]), np.append(right, b[different])
-    return left[:wanted], right[:wanted]
+        left_rows, right_rows = np.append(left_rows, a[different]), np.append(right_rows, b[different])
+    return left_rows[:n_pairs], right_rows[:n_pairs]

@@ -1,4 +1,4 @@
-"""Soft Cohen's kappa: the mean over rater pairs, each corrected for the chance agreement of its own two raters."""
+"""Soft Cohen's kappa: the mean over rater pairs, each corrected for the chance agreement of its two raters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DEFINITION", "cohen", "reason_of_pairs"]
 def cohen(draws: Draws) -> Floats:
     """Soft Cohen's kappa: the mean over rater pairs, each over the items both answered (Wullschleger et al. 2026).
 
-    Pairs that share one item, or whose answers are all equivalent, have no kappa: the mean excludes them.
+    The mean excludes pairs without a kappa: pairs that share one item, and pairs with equivalent answers only.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a coefficient is: one object that the command line, JSON, screens, papers and documentation derive from."""
+"""The definition of a coefficient, from which the command line, JSON, screens, papers and documentation derive."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ class Definition:
     short : str
         For running text.
     meaning : str
-        One sentence for screens, with ``{item}`` and ``{rater}`` for what the screen calls them.
+        One sentence for screens; ``{item}`` and ``{rater}`` are replaced by the screen's terms.
     formula : str
         In words that continue "which is …", for the methods of a paper.
     observed, expected : str
-        Formulas of its two terms in Markdown, for the table of the documentation; empty where it has no such term.
+        Formulas of its two terms in Markdown, for the table of the documentation; empty if it lacks the term.
     references : tuple of Reference
     over_draws : callable
-        Returns the coefficient in each draw of equivalences, chance and item weights. The value is that of a draw with
+        Returns the coefficient in each draw of equivalences, chance and item weights. Its value comes from a draw with
         equal weights.
     by_chance : callable
         Returns the agreement expected by chance in each draw.

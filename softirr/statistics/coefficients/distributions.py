@@ -1,7 +1,7 @@
 """The equivalences of same-item and different-item pairs, which sigma and KS compare (Braylan et al. 2022).
 
-Both coefficients are exact and deterministic and handle ties; :mod:`softirr.statistics.coefficients.braylan` computes them as the
-authors' code does.
+Both coefficients are exact and deterministic and handle ties. :mod:`softirr.statistics.coefficients.braylan` computes
+them as the authors' code does.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def same_and_different(draws: Draws) -> tuple[Ints, ChanceDistribution]:
 
 
 def one_item(ratings: Ratings, chance: Chance) -> Undefined | None:
-    """Reason why there are no pairs of different items to compare with, or None."""
+    """Reason for the lack of pairs of different items to compare with, or None."""
     if reason := uncomparable(ratings):
         return reason
     return Undefined.ONE_ITEM if chance.distribution is None else None
 
 
 def tail_shift(draws: Draws, chance: ChanceDistribution, step: int) -> Floats:
-    """Change of ``chance.tail[step]`` by the item weights to first order, shape (K,); 0 if the shares by row are unknown."""
+    """First-order change of ``chance.tail[step]`` by the item weights, shape (K,); 0 if the shares by row are unknown."""
     if chance.row_tail is None:
         return np.zeros(len(draws.sampling))
     values = chance.row_tail(step)
@@ -82,8 +82,8 @@ def upper_point(chance: ChanceDistribution, level: float = LEVEL) -> tuple[int, 
     -------
     tuple of (int, float)
     """
-    at = int(np.flatnonzero(chance.tail >= level)[-1])
-    return at, float((level - chance.tail[at + 1]) / (chance.tail[at] - chance.tail[at + 1]))
+    step = int(np.flatnonzero(chance.tail >= level)[-1])
+    return step, float((level - chance.tail[step + 1]) / (chance.tail[step] - chance.tail[step + 1]))
 
 
 def credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Floats:
@@ -100,5 +100,5 @@ def credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Flo
     -------
     shape (P,)
     """
-    at, part = upper_point(chance, level)
-    return np.where(steps > at, 1.0, np.where(steps == at, part, 0.0))
+    step, tie_share = upper_point(chance, level)
+    return np.where(steps > step, 1.0, np.where(steps == step, tie_share, 0.0))

@@ -17,7 +17,7 @@ __all__ = ["CERTAIN", "Estimate", "Undefined", "missing", "no_variation", "uncom
 
 CERTAIN = 1e-12
 _UNSEEN = 0.05
-"""Probability with which the items of a table miss a share of other items."""
+"""Probability that the items of a table miss a share of the population of items."""
 
 
 class Undefined(StrEnum):
@@ -45,7 +45,7 @@ class Estimate:
     ----------
     value : float or None
     undefined : str or None
-        Why there is no value.
+        Reason for the missing value.
     expected : float or None
         Agreement expected by chance.
     items : shape (N,)
@@ -75,14 +75,15 @@ class Estimate:
         if self.value is None or n < 2 or not len(self.draws):
             return Coefficient(self.value, undefined=self.undefined)
         floor = min(self.floor, self.value)
-        drawn = coefficient_of_draws(self.value, self.draws, floor, n_items=n)
-        if self.value < 1 - CERTAIN and (drawn.standard_error or 0.0) >= CERTAIN:
-            return drawn
-        # Items that all add the same say nothing about other items. They miss a share of others with a probability of
-        # 5% that moves the mean agreement by this share, and the coefficient by this share of the disagreement by chance.
+        from_draws = coefficient_of_draws(self.value, self.draws, floor, n_items=n)
+        if self.value < 1 - CERTAIN and (from_draws.standard_error or 0.0) >= CERTAIN:
+            return from_draws
+        # If all items contribute the same value, draws of them do not vary. With a probability of 5%, n items miss all
+        # of a share 1 - 0.05^(1/n) of the population. Such items move the mean agreement by at most this share, and the
+        # coefficient by this share divided by the disagreement by chance.
         reach = (1 - _UNSEEN ** (1 / n)) / (1 - (self.expected or 0.0))
         ci95 = max(self.value - reach, floor), min(self.value + reach, 1.0)
-        return Coefficient(self.value, drawn.standard_error, ci95)
+        return Coefficient(self.value, from_draws.standard_error, ci95)
 
 
 def undefined(reason: str, expected: float | None = None) -> Estimate:
@@ -91,9 +92,9 @@ def undefined(reason: str, expected: float | None = None) -> Estimate:
     Parameters
     ----------
     reason : str
-        Why there is no value, as JSON and screens show it.
+        Reason for the missing value, as JSON and screens show it.
     expected : float, optional
-        Expected agreement, if it is known nevertheless.
+        Expected agreement, if known.
     """
     return Estimate(None, str(reason), expected)
 

@@ -1,4 +1,4 @@
-"""Soft Fleiss' kappa: any number of raters, whose answers are pooled for the agreement by chance."""
+"""Soft Fleiss' kappa: any number of raters; the agreement by chance pools their answers."""
 
 from __future__ import annotations
 

@@ -39,14 +39,14 @@ class Interval(JsonObject):
 
 @dataclass(frozen=True)
 class Details(JsonObject):
-    """What a coefficient rests on, for those who want more than the value and the interval to report.
+    """Details of a coefficient beyond the value and the interval to report.
 
     Attributes
     ----------
     items_only : Interval
-        By the measure alone, as if it made no errors: the interval covers the sampling of items only.
+        The estimate by the measure alone, as if it made no errors. The interval covers the sampling of items only.
     judgments_only : Interval or None
-        By the judged pairs alone, for a number of judgments that was fixed beforehand.
+        The estimate from judged pairs alone. Valid if the number of judgments was fixed beforehand.
     by_measure : float or None
         The value by the measure alone.
     """
@@ -67,11 +67,11 @@ class Coefficient:
     ci95 : (float, float) or None
         The 95% interval to report.
     undefined : str or None
-        Why there is no value.
+        Reason for the missing value.
     judgments : int
-        Judged pairs of texts behind it.
+        Number of judged pairs of texts that it uses.
     details : Details or None
-        The same by single routes; None where there is one route only.
+        Estimates by each route; None if only one exists.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class Coefficient:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A coefficient, and the items that it rests on.
+    """A coefficient and the items that it is computed from.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: 
     floor : float
         Lowest possible value; the highest is 1.
     n_items : int, optional
-        Number of items whose weights are all that is drawn. The quantiles are then corrected for bias and skewness
+        Number of items, if only the item weights are drawn. The quantiles are then corrected for bias and skewness
         (Efron 1987), and the interval is wider for few items, by the quantile of Student's t relative to the normal
         one.
 

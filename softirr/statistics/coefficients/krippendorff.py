@@ -44,8 +44,8 @@ def _by_chance(draws: Draws) -> Floats:
 def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
     if reason := uncomparable(ratings):
         return reason
-    used = ratings.comparable_items
-    n = float((ratings.per_item[used] * ratings.weight[used]).sum())
+    items = ratings.comparable_items
+    n = float((ratings.per_item[items] * ratings.weight[items]).sum())
     return Undefined.NO_VARIATION if 1 - (n * chance.pooled - 1) / (n - 1) <= CERTAIN else None
 
 

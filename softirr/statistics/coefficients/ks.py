@@ -28,20 +28,20 @@ def ks(draws: Draws) -> Floats:
     shape (K,)
         The coefficient in each draw.
     """
-    steps, known = same_and_different(draws)
-    point, lead = _largest_gap(draws.ratings, steps, known)
+    steps, chance = same_and_different(draws)
+    point, lead = _largest_gap(draws.ratings, steps, chance)
     if lead <= 0:
         return np.zeros(len(draws.sampling))
-    expected = float(known.tail[point])
-    by_chance = expected + tail_shift(draws, known, point) + known.error(expected) * draws.sampling
+    expected = float(chance.tail[point])
+    by_chance = expected + tail_shift(draws, chance, point) + chance.error(expected) * draws.sampling
     return draws.mean_over_pairs((steps >= point).astype(np.float64)) - by_chance
 
 
-def _largest_gap(ratings: Ratings, steps: Ints, known: ChanceDistribution) -> tuple[int, float]:
+def _largest_gap(ratings: Ratings, steps: Ints, chance: ChanceDistribution) -> tuple[int, float]:
     """The step with the largest difference of the two tails, and that difference."""
     distinct, index = np.unique(steps, return_inverse=True)
     count = sums(index, ratings.weight[ratings.comparisons.item], len(distinct))
-    lead = np.cumsum(count[::-1])[::-1] / count.sum() - known.tail[distinct]
+    lead = np.cumsum(count[::-1])[::-1] / count.sum() - chance.tail[distinct]
     largest = int(np.argmax(lead))
     return int(distinct[largest]), float(lead[largest])
 

@@ -33,18 +33,18 @@ def alpha_without_each_rater(center: Draws) -> Floats:
     if by_measure is None or len(np.unique(ratings.rater[rows])) < 3:
         return values
     rater, sizes = ratings.rater[rows], ratings.per_item[ratings.item].astype(np.float64)
-    left = np.where(sizes > 2, sizes - 1, 0.0)  # answers of the row's item that still count without its rater
-    n = len(rows) + sums(rater, (left - sizes)[rows], ratings.n_raters)
-    n_items = len(ratings.comparable_items) - sums(rater, (left[rows] == 0).astype(np.float64), ratings.n_raters)
+    n_remaining = np.where(sizes > 2, sizes - 1, 0.0)  # answers of the row's item that still count without its rater
+    n = len(rows) + sums(rater, (n_remaining - sizes)[rows], ratings.n_raters)
+    n_items = len(ratings.comparable_items) - sums(rater, (n_remaining[rows] == 0).astype(np.float64), ratings.n_raters)
     squares = np.maximum(n, 1) ** 2
     of_item, of_item_by_measure = (
-        (n + 2 * _total_without(ratings, part)) / squares for part in (scores, center.by_measure)
+        (n + 2 * _total_without(ratings, equivalences)) / squares for equivalences in (scores, center.by_measure)
     )
     pooled = of_item + center.pooled_ratio[0] * (by_measure - of_item_by_measure)
     expected = (n * pooled - 1) / np.maximum(n - 1, 1)
     attainable = 1 - expected
     is_defined = (np.bincount(rater, minlength=ratings.n_raters) > 0) & (n_items >= 2) & (attainable > CERTAIN)
-    observed = _agreement_without(ratings, scores, left) / np.maximum(n, 1)
+    observed = _agreement_without(ratings, scores, n_remaining) / np.maximum(n, 1)
     values[is_defined] = ((observed - expected) / np.maximum(attainable, CERTAIN))[is_defined]
     return values
 
@@ -58,7 +58,7 @@ def _total_without(ratings: Ratings, scores: Floats) -> Floats:
     return np.asarray(float(scores.sum()) - of_rater)
 
 
-def _agreement_without(ratings: Ratings, scores: Floats, left: Floats) -> Floats:
+def _agreement_without(ratings: Ratings, scores: Floats, n_remaining: Floats) -> Floats:
     """Sum over items of their agreement times their number of answers, without each rater, shape (n_raters,)."""
     comparisons, n_rows, rows = ratings.comparisons, len(ratings.item), ratings.comparable
     of_row = sums(comparisons.left, scores, n_rows) + sums(comparisons.right, scores, n_rows)
@@ -67,7 +67,7 @@ def _agreement_without(ratings: Ratings, scores: Floats, left: Floats) -> Floats
     def agreement(total: Floats, n: Floats) -> Floats:
         return np.divide(2 * total, n - 1, out=np.zeros(len(n)), where=n > 1)
 
-    before = agreement(of_item[ratings.item], ratings.per_item[ratings.item].astype(np.float64))
-    after = agreement(of_item[ratings.item] - of_row, left)
-    whole = float(agreement(of_item, ratings.per_item.astype(np.float64)).sum())
-    return whole + sums(ratings.rater[rows], (after - before)[rows], ratings.n_raters)
+    with_rater = agreement(of_item[ratings.item], ratings.per_item[ratings.item].astype(np.float64))
+    without_rater = agreement(of_item[ratings.item] - of_row, n_remaining)
+    table_sum = float(agreement(of_item, ratings.per_item.astype(np.float64)).sum())
+    return table_sum + sums(ratings.rater[rows], (without_rater - with_rater)[rows], ratings.n_raters)

@@ -35,7 +35,7 @@ class MatrixAgreement:
     scores : shape (P,)
         Similarity of each of ``ratings.comparisons``.
     chance : Chance or None
-        Agreement expected by chance; None where no answers can be compared.
+        Agreement expected by chance; None if no answers can be compared.
     summary : Summary
     """
 
@@ -51,10 +51,10 @@ class MatrixAgreement:
 
     def __repr__(self) -> str:
         alpha = self.coefficients["krippendorff_alpha"].value
-        shown = "undefined" if alpha is None else f"{alpha:.2f}"
+        alpha_text = "undefined" if alpha is None else f"{alpha:.2f}"
         return (
             f"<MatrixAgreement: {plural(self.ratings.n_items, 'item')}, {plural(self.ratings.n_raters, 'rater')}, "
-            f"Krippendorff's alpha {shown}>"
+            f"Krippendorff's alpha {alpha_text}>"
         )
 
 
@@ -119,16 +119,16 @@ def matrix_agreement(
     if not len(scores):
         return MatrixAgreement(ratings, scores, None, summarize(ratings, scores, None))
 
-    def expected(wanted: Marginals) -> Chance:
+    def expected(pooled_marginals: Marginals) -> Chance:
         if chance == "exact":
-            return exact(ratings, equivalence, scores, marginals=wanted)
+            return exact(ratings, equivalence, scores, marginals=pooled_marginals)
         if chance == "permutation":
-            return permutation(ratings, equivalence, permutations=permutations, marginals=wanted, seed=seed)
-        return sample(ratings, equivalence.score, scores, target_se=target_se, marginals=wanted, seed=seed)
+            return permutation(ratings, equivalence, permutations=permutations, marginals=pooled_marginals, seed=seed)
+        return sample(ratings, equivalence.score, scores, target_se=target_se, marginals=pooled_marginals, seed=seed)
 
-    known = expected("answers")
+    answer_chance = expected("answers")
     pooled = None if marginals == "answers" else expected(marginals)
-    return MatrixAgreement(ratings, scores, known, summarize(ratings, scores, known, pooled))
+    return MatrixAgreement(ratings, scores, answer_chance, summarize(ratings, scores, answer_chance, pooled))
 
 
 class _Identity:
@@ -143,10 +143,10 @@ class _Identity:
         return (ks[:, None] == ls[None, :]).astype(np.float64)
 
 
-def _weights(given: Any, ratings: Ratings) -> Floats:
+def _weights(matrix: Any, ratings: Ratings) -> Floats:
     """A similarity of the categories, checked."""
     try:
-        similarity: Floats = np.asarray(given, dtype=np.float64)
+        similarity: Floats = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("similarity must be a square matrix of numbers, one row for each category.") from None
     size = ratings.n_answers
@@ -167,7 +167,7 @@ def _weights(given: Any, ratings: Ratings) -> Floats:
 
 
 def _without_rounding(similarity: Floats) -> Floats:
-    """The similarity without rounding errors, as cosines of floating-point vectors have; unchanged if there are none."""
+    """The similarity without rounding errors, which cosines of floating-point vectors contain."""
     exact: Floats = np.clip((similarity + similarity.T) / 2, 0, 1)
     np.fill_diagonal(exact, 1)
     return exact

@@ -38,7 +38,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     sigma.DEFINITION,
     ks.DEFINITION,
 )
-"""In the order of reports."""
+"""All coefficients, in the order of reports."""
 
 
 def coefficient_keys(*, audited: bool | None = None) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def coefficient_keys(*, audited: bool | None = None) -> tuple[str, ...]:
     >>> coefficient_keys(audited=False)
     ('sigma', 'ks')
     """
-    return tuple(one.key for one in DEFINITIONS if audited is None or one.audited == audited)
+    return tuple(entry.key for entry in DEFINITIONS if audited is None or entry.audited == audited)
 
 
 def definition(key: str) -> Definition:
@@ -70,9 +70,9 @@ def definition(key: str) -> Definition:
     >>> definition("cohen_kappa").name
     "Cohen's kappa"
     """
-    for one in DEFINITIONS:
-        if one.key == key:
-            return one
+    for entry in DEFINITIONS:
+        if entry.key == key:
+            return entry
     raise InputError(f"The coefficient {key!r} is not known: there are {', '.join(coefficient_keys())}.")
 
 
@@ -90,6 +90,7 @@ def documentation_table() -> Iterable[str]:
     """The table of coefficients in the documentation, in Markdown."""
     yield "| coefficient | key | observed agreement $P_o$ | expected agreement $P_e$ | literature |"
     yield "|---|---|---|---|---|"
-    for one in DEFINITIONS:
-        works = ", ".join(f"{work.short} {work.year}" for work in one.references)
-        yield f"| {one.short[0].upper()}{one.short[1:]} | `{one.key}` | {one.observed} | {one.expected} | {works} |"
+    for entry in DEFINITIONS:
+        works = ", ".join(f"{work.short} {work.year}" for work in entry.references)
+        title = entry.short[0].upper() + entry.short[1:]
+        yield f"| {title} | `{entry.key}` | {entry.observed} | {entry.expected} | {works} |"

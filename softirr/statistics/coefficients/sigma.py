@@ -23,9 +23,9 @@ __all__ = ["DEFINITION", "sigma"]
 def sigma(draws: Draws) -> Floats:
     """Share of same-item pairs exceeded by fewer than 5% of the different-item pairs (Braylan et al. 2022).
 
-    If different-item pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly 0.05 when
-    both distributions are equal. (With the rank p of a pair uniform on its ties, this is P(p < 0.05).) The 5% point
-    moves with the items to first order.
+    If different-item pairs tie with the 5% point, tied same-item pairs count as a fraction, so that sigma is exactly
+    0.05 when both distributions are equal. (With the rank p of a pair uniform on its ties, this is P(p < 0.05).) The 5%
+    point moves with the items to first order.
 
     Parameters
     ----------
@@ -36,18 +36,18 @@ def sigma(draws: Draws) -> Floats:
     shape (K,)
         The coefficient in each draw.
     """
-    steps, known = same_and_different(draws)
-    boundary, part = upper_point(known)
-    below, within = (tail_shift(draws, known, step) for step in (boundary + 1, boundary))
-    slope = _slope(draws, steps, known)
-    moved = part * within + (1 - part) * below
-    return draws.mean_over_pairs(credit(steps, known)) - slope * (moved + known.error(LEVEL) * draws.sampling)
+    steps, chance = same_and_different(draws)
+    boundary, tie_share = upper_point(chance)
+    below, within = (tail_shift(draws, chance, step) for step in (boundary + 1, boundary))
+    slope = _slope(draws, steps, chance)
+    moved = tie_share * within + (1 - tie_share) * below
+    return draws.mean_over_pairs(credit(steps, chance)) - slope * (moved + chance.error(LEVEL) * draws.sampling)
 
 
-def _slope(draws: Draws, steps: Ints, known: ChanceDistribution) -> float:
+def _slope(draws: Draws, steps: Ints, chance: ChanceDistribution) -> float:
     """Slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level."""
     weights = draws.ratings.weight[draws.ratings.comparisons.item]
-    above, below = (np.average(credit(steps, known, factor * LEVEL), weights=weights) for factor in (1.5, 0.5))
+    above, below = (np.average(credit(steps, chance, factor * LEVEL), weights=weights) for factor in (1.5, 0.5))
     return float(above - below) / LEVEL
 
 

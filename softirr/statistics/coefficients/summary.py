@@ -127,7 +127,7 @@ class Summary:
         Observed agreement, Cohen's kappa, and sigma against the chance distribution of the whole project, for each
         rater and rater pair. ``rater_pairs`` is empty if there are more than ``MOST_RATER_PAIRS``.
     by_measure : ByMeasure or None
-        What they are computed from; None if no answers can be compared.
+        Source of the estimates; None if no answers can be compared.
     beyond_chance : shape (P,), or None without a chance distribution
         See :func:`softirr.statistics.coefficients.distributions.beyond_chance`.
     """
@@ -166,15 +166,17 @@ def summarize(
     """
     if chance is None:
         reason = undefined(missing(ratings) or Undefined.NO_OVERLAP)
-        alone = undefined(Undefined.NO_OTHER_RATER)
-        return Summary(dict.fromkeys(registry.coefficient_keys(), reason), ((alone,) * 3,) * ratings.n_raters, ())
+        no_other_rater = undefined(Undefined.NO_OTHER_RATER)
+        return Summary(
+            dict.fromkeys(registry.coefficient_keys(), reason), ((no_other_rater,) * 3,) * ratings.n_raters, ()
+        )
     answers = ByMeasure(ratings, scores, chance, ids)
     by_marginals = {
         "answers": answers,
         "chosen": answers if pooled is None else ByMeasure(ratings, scores, pooled, ids),
     }
-    known = chance.distribution
-    beyond = None if known is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, known)
+    distribution = chance.distribution
+    beyond = None if distribution is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, distribution)
     comparisons = ratings.comparisons
     n_pairs = len(comparisons.rater_pairs)
 

@@ -1,7 +1,7 @@
 """The difference of two coefficients: its interval, its test, and tests of several at once.
 
-The interval comes from the differences of the draws. An item has the same weight in both coefficients, so what they have
-in common cancels.
+The interval comes from the differences of the draws. An item has the same weight in both coefficients, so their common
+variation cancels.
 
 References
 ----------
@@ -102,7 +102,7 @@ def _draws(sample: Sample, seed: int) -> Floats:
 
 
 def p_value(change: Coefficient, n: int) -> float | None:
-    """Two-sided p of no difference, below 0.05 exactly where the 95% interval leaves 0 out.
+    """Two-sided p of the hypothesis of no difference: below 0.05 if and only if the 95% interval excludes 0.
 
     Parameters
     ----------
@@ -124,11 +124,14 @@ def p_value(change: Coefficient, n: int) -> float | None:
 
 
 def two_sided(distance: float, reach: float, n: int) -> float:
-    """Two-sided p of a value this far away, where the 95% interval reaches ``reach`` to that side.
+    """Two-sided p of a value at some distance from the hypothesis.
 
     Parameters
     ----------
-    distance, reach : float
+    distance : float
+        Distance of the value from the hypothesis.
+    reach : float
+        Distance of the value from the limit of its 95% interval on the side of the hypothesis.
     n : int
         Items; the test has n - 1 degrees of freedom.
 
@@ -141,11 +144,14 @@ def two_sided(distance: float, reach: float, n: int) -> float:
 
 
 def one_sided(distance: float, reach: float, n: int) -> float:
-    """One-sided p of a value this far above a limit, where the 95% interval extends ``reach`` to that side.
+    """One-sided p of a value at some distance above a limit.
 
     Parameters
     ----------
-    distance, reach : float
+    distance : float
+        Distance of the value from the limit.
+    reach : float
+        Distance of the value from the end of its 95% interval on the side of the limit.
     n : int
         Items; the test has n - 1 degrees of freedom.
 
@@ -174,7 +180,7 @@ def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
     Returns
     -------
     float or None
-        Below 0.05 exactly where the 90% interval lies within the margin.
+        Below 0.05 if and only if the 90% interval lies within the margin.
 
     Examples
     --------
@@ -226,12 +232,12 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
     """
-    known = sorted((value, place) for place, value in enumerate(p) if value is not None)
+    ranked = sorted((value, index) for index, value in enumerate(p) if value is not None)
     adjusted: list[float | None] = [None] * len(p)
     highest = 0.0
-    for rank, (value, place) in enumerate(known):
-        highest = max(highest, min((len(known) - rank) * value, 1.0))
-        adjusted[place] = highest
+    for rank, (value, index) in enumerate(ranked):
+        highest = max(highest, min((len(ranked) - rank) * value, 1.0))
+        adjusted[index] = highest
     return adjusted
 
 
@@ -253,16 +259,16 @@ def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
 
     Examples
     --------
-    >>> [round(one, 4) for one in holm_levels([0.001, None, 0.3, 0.2])]
+    >>> [round(level, 4) for level in holm_levels([0.001, None, 0.3, 0.2])]
     [0.0167, 0.05, 0.025, 0.025]
     """
-    known = sorted((value, place) for place, value in enumerate(p) if value is not None)
+    ranked = sorted((value, index) for index, value in enumerate(p) if value is not None)
     levels = [level] * len(p)
-    left, going = len(known), True
-    for value, place in known:
-        levels[place] = level / left
-        going = going and value < levels[place]
-        left -= going
+    n_remaining, going = len(ranked), True
+    for value, index in ranked:
+        levels[index] = level / n_remaining
+        going = going and value < levels[index]
+        n_remaining -= going
     return levels
 
 
@@ -287,14 +293,14 @@ class Equality(JsonObject):
 def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equality | None:
     """Test that three or more coefficients are the same.
 
-    With other items Fleiss's (1981) chi-square; with the same items Hotelling's T² (Vanbelle and Albert 2008). None
-    where a standard error is 0.
+    With different items it is Fleiss's (1981) chi-square test, with the same items Hotelling's T² test (Vanbelle and
+    Albert 2008). None if a standard error is 0.
 
     Parameters
     ----------
     samples : sequence of Sample
     independent : bool
-        Whether each has items of its own.
+        Whether items of the same id are different items.
 
     Returns
     -------
@@ -302,21 +308,21 @@ def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equalit
     """
     from scipy.stats import chi2, f
 
-    used = [s for s in samples if s.coefficient.value is not None and s.coefficient.standard_error]
-    k = len(used)
+    usable = [s for s in samples if s.coefficient.value is not None and s.coefficient.standard_error]
+    k = len(usable)
     if k < 3 or k < len([s for s in samples if s.coefficient.value is not None]):
         return None
-    matrix = np.diag([float(s.coefficient.standard_error or 0.0) ** 2 for s in used])
+    matrix = np.diag([float(s.coefficient.standard_error or 0.0) ** 2 for s in usable])
     for i in range(k):
         for j in range(i):
-            matrix[i, j] = matrix[j, i] = covariance(used[i], used[j], independent=independent)
-    values = np.array([float(s.coefficient.value or 0.0) for s in used])
+            matrix[i, j] = matrix[j, i] = covariance(usable[i], usable[j], independent=independent)
+    values = np.array([float(s.coefficient.value or 0.0) for s in usable])
     contrast = np.eye(k)[1:] - np.eye(k)[0]
     apart, spread = contrast @ values, contrast @ matrix @ contrast.T
     if np.linalg.eigvalsh(spread)[0] <= _CERTAIN * np.trace(matrix):  # copies of one another
         return None
     statistic = float(apart @ np.linalg.solve(spread, apart))
-    n = min(len(s.items) for s in used)
-    if not independent and all(set(s.items) == set(used[0].items) for s in used) and n > k:
+    n = min(len(s.items) for s in usable)
+    if not independent and all(set(s.items) == set(usable[0].items) for s in usable) and n > k:
         return Equality(statistic, k - 1, float(f.sf(statistic * (n - k + 1) / ((n - 1) * (k - 1)), k - 1, n - k + 1)))
     return Equality(statistic, k - 1, float(chi2.sf(statistic, k - 1)))

@@ -1,4 +1,4 @@
-"""What a comparison compares: groups of answers, and the difference between two of them."""
+"""The groups of answers that a comparison compares, and the difference between two of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Group(JsonObject):
     Attributes
     ----------
     n_items : int
-        Items that the coefficient rests on.
+        Number of items that the coefficient is computed from.
     """
 
     label: str
@@ -51,15 +51,15 @@ class Difference(JsonObject):
     a, b : str
         Labels of the first and the second.
     difference : Coefficient
-        Its interval is adjusted for the number of differences, where there are several, unless that was not wanted.
+        With several differences, the interval is adjusted for their number unless the user turned that off.
     p, p_adjusted : float or None
-        Of no difference, alone and adjusted for the number of differences.
+        P value of no difference, unadjusted and adjusted for the number of differences.
     n_shared : int
-        Items that both rest on.
+        Number of items that both groups contain.
     verdict : str or None
-        For a rater or model against the others: within their range, below, or can't tell yet.
+        For a rater or model against the others: within their range, below it, or undecided.
     p_equivalent : float or None
-        For a rater or model against the others: of two one-sided tests with the margin, adjusted for the number of
+        For a rater or model against the others: p of two one-sided tests with the margin, adjusted for the number of
         raters or models.
     """
 

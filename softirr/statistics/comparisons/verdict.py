@@ -20,9 +20,9 @@ MOST_ITEMS = 100_000
 def with_adjusted_intervals(differences: Sequence[Difference], margin: float) -> list[Difference]:
     """Give several raters or models the intervals that their verdicts follow from.
 
-    Two hypotheses are tested of each: that it agrees as well as the others, and that it is the margin or more below
-    them. At most one of the two is true, so each family is tested at half of 5% (that is, by one limit of an interval),
-    with the levels of Holm (1979).
+    For each of them, two hypotheses are tested: that it agrees as well as the others, and that it is below them by the
+    margin or more. At most one of the two is true, so each family is tested at half of 5% (that is, by one limit of an
+    interval), with the levels of Holm (1979).
 
     Parameters
     ----------
@@ -32,51 +32,54 @@ def with_adjusted_intervals(differences: Sequence[Difference], margin: float) ->
     Returns
     -------
     list of Difference
-        As given where there are fewer than two with an interval.
+        Unchanged if fewer than two differences have an interval.
     """
-    known = [one for one in differences if one.difference.ci95 is not None and one.n_shared > 1]
-    if len(known) < 2:
+    with_interval = [
+        comparison for comparison in differences if comparison.difference.ci95 is not None and comparison.n_shared > 1
+    ]
+    if len(with_interval) < 2:
         return list(differences)
     below: list[float | None] = []
     within: list[float | None] = []
-    for one in differences:
-        difference = one.difference
-        if difference.value is None or difference.ci95 is None or one.n_shared < 2:
+    for comparison in differences:
+        difference = comparison.difference
+        if difference.value is None or difference.ci95 is None or comparison.n_shared < 2:
             below.append(None)
             within.append(None)
             continue
-        below.append(two_sided(-difference.value, difference.ci95[1] - difference.value, one.n_shared))
-        within.append(two_sided(difference.value + margin, difference.value - difference.ci95[0], one.n_shared))
+        below.append(two_sided(-difference.value, difference.ci95[1] - difference.value, comparison.n_shared))
+        within.append(two_sided(difference.value + margin, difference.value - difference.ci95[0], comparison.n_shared))
     result = []
-    for one, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True):
+    for comparison, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True):
+        difference = comparison.difference
         limits = (
-            limit(one.difference, one.n_shared, lower, upper=False),
-            limit(one.difference, one.n_shared, upper, upper=True),
+            limit(difference, comparison.n_shared, lower, upper=False),
+            limit(difference, comparison.n_shared, upper, upper=True),
         )
         if None not in limits:
-            one = replace(one, difference=replace(one.difference, ci95=limits))  # type: ignore[arg-type]
-        result.append(one)
+            comparison = replace(comparison, difference=replace(difference, ci95=limits))  # type: ignore[arg-type]
+        result.append(comparison)
     return result
 
 
-def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | None:
+def verdict(comparison: Difference, margin: float, *, audited: bool = False) -> str | None:
     """Conclude from the interval of the difference from the others.
 
     *Equivalent* if two one-sided tests place the difference within plus or minus the margin, *within the range* if the
-    lower limit is above minus the margin, *below* if the upper limit is below 0, else *can't tell yet*, with the number
-    of items that would decide if the difference stays the same.
+    lower limit is above minus the margin, *below* if the upper limit is below 0. Otherwise it is undecided, with the
+    number of items that would decide if the difference stays the same.
 
     Parameters
     ----------
-    one : Difference
+    comparison : Difference
         The rater's agreement with the others minus the agreement of the others with each other.
     audited : bool
-        The interval depends on judgments too; their number has to grow with the number of items.
+        Whether the interval depends on judgments too, so that their number must grow with the number of items.
 
     Returns
     -------
     str or None
-        None where there is no interval.
+        None without an interval.
 
     Examples
     --------
@@ -90,11 +93,11 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
     >>> of(0.0, -0.1, 0.1)
     "can't tell yet: about 300 more items"
     """
-    difference = one.difference
+    difference = comparison.difference
     if difference.value is None or difference.ci95 is None:
         return None
     low, high = difference.ci95
-    if one.p_equivalent is not None and one.p_equivalent < SIGNIFICANT:
+    if comparison.p_equivalent is not None and comparison.p_equivalent < SIGNIFICANT:
         return f"equivalent to the others (the difference is within ±{margin:g})"
     if low >= -margin:
         return f"within the range of the others (not more than {margin:g} below them)"
@@ -109,7 +112,7 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
         )
         if room > 0
     ]
-    more = one.n_shared * (min(needed, default=math.inf) - 1)
+    more = comparison.n_shared * (min(needed, default=math.inf) - 1)
     if more > MOST_ITEMS:
         return "can't tell yet, and more items would hardly help"
     more_items = f"about {plural(_round(max(more, 1)), 'more item')}"

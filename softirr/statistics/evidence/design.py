@@ -23,7 +23,7 @@ from softirr.statistics.evidence.text_pairs import TextPairs
 __all__ = ["CHANCE_CUTS", "Design", "Frame", "RatingsOfPairs", "chance_stratum"]
 
 LEAST_CHANCE = 0.1
-"""Least share of judgments for pairs of different items, after the first ones."""
+"""Minimum share of judgments for pairs of different items, after the first ones."""
 SAME_CUTS = (0.25, 0.5, 0.75)
 """Quantiles of P that separate the strata of pairs of the same item: few strata, so that each has some judged pairs."""
 CHANCE_CUTS = (0.5, 0.9)
@@ -91,7 +91,7 @@ class Frame:
     def different_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, weights: Floats) -> Frame:
         """Pairs of different items, in strata by P.
 
-        They are drawn in proportion to what each adds to the variance of agreement by chance.
+        Each stratum is drawn in proportion to its contribution to the variance of agreement by chance.
 
         Parameters
         ----------
@@ -99,23 +99,23 @@ class Frame:
         texts : TextPairs
         rank : shape (E,)
         weights : shape (M,)
-            Of the pairs of answers in agreement by chance.
+            Weight of each pair of answers in agreement by chance.
         """
         stratum = chance_stratum(texts.p)
-        own = sums(stratum, texts.weights(weights), len(_CHANCE_SPREAD)) / max(float(weights.sum()), 1e-300)
-        return cls(first, second, texts, stratum, rank, own * _CHANCE_SPREAD / 2)
+        stratum_share = sums(stratum, texts.weights(weights), len(_CHANCE_SPREAD)) / max(float(weights.sum()), 1e-300)
+        return cls(first, second, texts, stratum, rank, stratum_share * _CHANCE_SPREAD / 2)
 
-    def part(self, kept: Ints) -> Frame:
+    def part(self, members: Ints) -> Frame:
         """Some pairs of answers, in a new order."""
-        pairs, texts = self.texts.part(kept)
-        return Frame(self.first[kept], self.second[kept], pairs, self.stratum[texts], self.rank[texts], self.rate)
+        pairs, texts = self.texts.part(members)
+        return Frame(self.first[members], self.second[members], pairs, self.stratum[texts], self.rank[texts], self.rate)
 
     @cached_property
     def queues(self) -> list[Ints]:
         """Members of each stratum in the order in which they are drawn."""
         return [
-            mine[np.argsort(self.rank[mine], kind="stable")]
-            for mine in (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
+            members[np.argsort(self.rank[members], kind="stable")]
+            for members in (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
         ]
 
 
@@ -136,17 +136,19 @@ class RatingsOfPairs(Ratings):
     @cached_property
     def comparisons(self) -> Comparisons:
         """The pairs of answers to one item by these pairs of raters."""
-        every = Ratings(self.item, self.rater, self.answer, self.n_items, self.n_raters, self.n_answers).comparisons
-        wanted = (every.rater_pairs == self.of_rater).any(axis=1) == self.with_rater
-        kept = np.flatnonzero(wanted[every.rater_pair])
-        number = np.cumsum(wanted) - 1
+        all_comparisons = Ratings(
+            self.item, self.rater, self.answer, self.n_items, self.n_raters, self.n_answers
+        ).comparisons
+        is_compared = (all_comparisons.rater_pairs == self.of_rater).any(axis=1) == self.with_rater
+        compared = np.flatnonzero(is_compared[all_comparisons.rater_pair])
+        number = np.cumsum(is_compared) - 1
         return Comparisons(
-            every.left[kept],
-            every.right[kept],
-            every.item[kept],
-            number[every.rater_pair[kept]],
-            every.rater_pairs[wanted],
-            every.shared[wanted],
+            all_comparisons.left[compared],
+            all_comparisons.right[compared],
+            all_comparisons.item[compared],
+            number[all_comparisons.rater_pair[compared]],
+            all_comparisons.rater_pairs[is_compared],
+            all_comparisons.shared[is_compared],
         )
 
 
@@ -187,7 +189,7 @@ class Design:
         equivalence: Callable[[Ints, Ints], Floats],
         *,
         pool: int,
-        every: int = 0,
+        all_up_to: int = 0,
         seed: int = 0,
     ) -> Design:
         """Make the frames of a table.
@@ -202,14 +204,14 @@ class Design:
             The measure's equivalence of answers k[i] and l[i].
         pool : int
             Number of pairs of answers in the different-item frame.
-        every : int
+        all_up_to : int
             Number of pairs of answers to different items up to which all are taken; at least ``pool``.
         seed : int
         """
         comparisons = ratings.comparisons
         draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
         pooling = Pooling.of(ratings)
-        if DifferentPairs.count_ordered(ratings, pooling) <= 2 * max(pool, every):
+        if DifferentPairs.count_ordered(ratings, pooling) <= 2 * max(pool, all_up_to):
             pairs = DifferentPairs.all(ratings, pooling)
         else:
             pairs = DifferentPairs.sample(ratings, pooling, pool, draw_pool)
@@ -247,20 +249,21 @@ class Design:
         ratings = RatingsOfPairs(
             some.item, some.rater, some.answer, some.n_items, some.n_raters, some.n_answers, rater, with_rater
         )
-        n, whole, own = np.int64(len(self.ratings.item)), self.ratings.comparisons, ratings.comparisons
-        keys = whole.left * n + whole.right
+        n = np.int64(len(self.ratings.item))
+        comparisons, part_comparisons = self.ratings.comparisons, ratings.comparisons
+        keys = comparisons.left * n + comparisons.right
         by_key = np.argsort(keys)
-        same_at = by_key[np.searchsorted(keys[by_key], rows[own.left] * n + rows[own.right])]
-        place = np.full(int(n), -1, dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        first, second = place[self.rows[0]], place[self.rows[1]]
-        there = np.flatnonzero((first >= 0) & (second >= 0))
-        cell = shared_rater_pairs(ratings, first[there], second[there]) if len(there) else there
-        usable = own.shared >= 2
+        same_at = by_key[np.searchsorted(keys[by_key], rows[part_comparisons.left] * n + rows[part_comparisons.right])]
+        part_row = np.full(int(n), -1, dtype=np.int64)
+        part_row[rows] = np.arange(len(rows))
+        first, second = part_row[self.rows[0]], part_row[self.rows[1]]
+        within_part = np.flatnonzero((first >= 0) & (second >= 0))
+        cell = shared_rater_pairs(ratings, first[within_part], second[within_part]) if len(within_part) else within_part
+        usable = part_comparisons.shared >= 2
         inside = np.append(usable, False)[cell]
-        different_at, cell = there[inside], cell[inside]
+        different_at, cell = within_part[inside], cell[inside]
         density = self.density[different_at]
-        shared = own.shared.astype(np.float64)
+        shared = part_comparisons.shared.astype(np.float64)
         weight = scaled(
             1 / (shared[cell] ** 2 * density), float(np.mean(1 - 1 / shared[usable])) if usable.any() else 0.0
         )
@@ -293,17 +296,17 @@ class Design:
         of_chance = np.array([frame for frame, _ in queues], dtype=np.int64)
         planned = np.concatenate([self.same.rate, self.different.rate])
         later = planned.copy()
-        least = LEAST_CHANCE * float(planned.sum())
-        if (of_chance == 1).any() and float(planned[of_chance == 1].sum()) < least:
+        least_rate = LEAST_CHANCE * float(planned.sum())
+        if (of_chance == 1).any() and float(planned[of_chance == 1].sum()) < least_rate:
             later[of_chance == 1] += (
-                (least - float(planned[of_chance == 1].sum())) * _CHANCE_SPREAD / _CHANCE_SPREAD.sum()
+                (least_rate - float(planned[of_chance == 1].sum())) * _CHANCE_SPREAD / _CHANCE_SPREAD.sum()
             )
-        drawn = np.zeros(len(queues), dtype=np.int64)
-        while (left := drawn < size).any():
-            share = planned if int(drawn.sum()) < _SAME_FIRST else later
-            h = int(np.argmax(np.where(left, share / (2 * drawn + 1), -1.0)))
-            yield queues[h][0], int(queues[h][1][drawn[h]])
-            drawn[h] += 1
+        n_drawn = np.zeros(len(queues), dtype=np.int64)
+        while (is_open := n_drawn < size).any():
+            share = planned if int(n_drawn.sum()) < _SAME_FIRST else later
+            h = int(np.argmax(np.where(is_open, share / (2 * n_drawn + 1), -1.0)))
+            yield queues[h][0], int(queues[h][1][n_drawn[h]])
+            n_drawn[h] += 1
 
     def key(self, frame: int, member: int) -> tuple[int, int]:
         """The unordered pair of texts of a draw."""

@@ -5,7 +5,7 @@ texts, of pairs that a terminology knows or a reviewer decided, and of judged pa
 
 - pairs of the same item have the probability that the posterior calibration gives
   (:mod:`softirr.statistics.evidence.posterior`), corrected by the mean difference between judgments and calibration in
-  each stratum (difference estimator), as far as there are many: by n / (n + 20);
+  each stratum (difference estimator), shrunk by n / (n + 20);
 - pairs of different items have the share of their stratum of P, a beta distribution by the record, updated by
   judgments. Agreement and chance are corrected together: their errors partly cancel.
 
@@ -55,8 +55,8 @@ class MeasureChance:
     ----------
     scores : shape (P,)
         The measure's equivalence of each comparison of ``ratings``.
-    place : shape (P,)
-        For each comparison of ``ratings``: its place in the design.
+    design_index : shape (P,)
+        For each comparison of ``ratings``: its index in the design.
     ids : shape (n_items,), optional
         A number that identifies each item, by which two tables share the weights of an item.
     """
@@ -64,7 +64,7 @@ class MeasureChance:
     ratings: Ratings
     scores: Floats
     chance: Chance
-    place: Ints
+    design_index: Ints
     ids: Ints | None = None
 
 
@@ -75,7 +75,7 @@ class Estimates:
     Attributes
     ----------
     coefficients : dict of str to Coefficient
-        Those of ``COVERED`` that the measure has.
+        The coefficients of ``COVERED`` that the measure has.
     expected : dict of str to (float or None)
         Agreement by chance: ``cohen``, ``fleiss``, ``krippendorff``.
     expected_error : float
@@ -84,8 +84,8 @@ class Estimates:
         The draws of each coefficient that has a value.
     judgments : int
         Judged pairs that count.
-    parts : RaterEstimates
-        Estimates the same of raters and rater pairs.
+    rater_estimates : RaterEstimates
+        Estimates the same coefficients of raters and rater pairs.
     """
 
     coefficients: dict[str, Coefficient]
@@ -93,7 +93,7 @@ class Estimates:
     expected_error: float
     draws: dict[str, Floats]
     judgments: int
-    parts: RaterEstimates
+    rater_estimates: RaterEstimates
 
 
 def estimate(
@@ -104,11 +104,11 @@ def estimate(
     Parameters
     ----------
     design : Design
-        Without the pairs whose truth is known, which are in ``known`` of its frames.
+        Pairs with a known truth are excluded; they are in ``known`` of its frames.
     by_measure : mapping of str to Coefficient
-        By the measure alone, with the interval of the items alone.
+        The coefficients by the measure alone. Their intervals cover the sampling of items only.
     record : Record
-        What is known about the measure before any judgment.
+        Prior knowledge of the measure, before any judgment.
     """
     fit = Fit(design, record, judged)
     rater_estimates = RaterEstimates(fit, measure_chance)
@@ -133,11 +133,11 @@ class RaterEstimates:
 
     def __init__(self, fit: Fit, measure: MeasureChance) -> None:
         self.fit = fit
-        table = measure.ratings, measure.scores, measure.chance, measure.place
+        table = measure.ratings, measure.scores, measure.chance, measure.design_index
         ids = np.arange(measure.ratings.n_items) if measure.ids is None else measure.ids
         self._center = posterior_value(fit, *table)
         self._draws = posterior_draws(fit, *table, ids)
-        self._judged = by_judgments(fit, self._center, self._draws, measure.place)
+        self._judged = by_judgments(fit, self._center, self._draws, measure.design_index)
         self._n_judged = len(fit.judged.keys)
 
     @property
@@ -164,7 +164,7 @@ class RaterEstimates:
         function : callable
             Takes draws and gives the coefficient in each of them.
         by_measure : Coefficient
-            By the measure alone, with the interval of the items alone.
+            The coefficient by the measure alone. Its interval covers the sampling of items only.
         floor : float
             Lowest possible value: intervals end there.
         details : bool
@@ -173,15 +173,15 @@ class RaterEstimates:
         if by_measure.value is None:
             return by_measure
         value = float(function(self._center)[0]) if self._n_judged else by_measure.value
-        alone = self._alone(function, floor) if details else None
-        return self._with_interval(value, self.over(function), by_measure, floor, alone)
+        judgments_only = self._alone(function, floor) if details else None
+        return self._with_interval(value, self.over(function), by_measure, floor, judgments_only)
 
     def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
         """Observed agreement and Cohen's kappa of some rater pairs, given the values by the measure."""
         comparisons = self._center.ratings.comparisons.of_pairs(pairs)
         agreement = self.coefficient(lambda draws: draws.observed_of(comparisons), observed, floor=0.0)
-        used = pairs[self._center.usable[pairs]]
-        if kappa.value is None or not len(used):
+        usable = pairs[self._center.usable[pairs]]
+        if kappa.value is None or not len(usable):
             return agreement, kappa
         value = float(self._center.kappa_of(pairs)[0]) if self._n_judged else kappa.value
         return agreement, self._with_interval(value, self._draws.kappa_of(pairs), kappa)
@@ -219,7 +219,7 @@ class RaterEstimates:
         return replace(coefficient, judgments=self._n_judged, details=details)
 
     def _with_unseen(self, draws: Floats, by_measure: Coefficient) -> Floats:
-        """Draws of items that all add the same, with the items that so many items miss (cf. the rule of three)."""
+        """Draws widened for unseen items if all items contribute the same value (cf. the rule of three)."""
         if by_measure.value is None or by_measure.standard_error is None or by_measure.ci95 is None:
             return draws
         if by_measure.standard_error > _CERTAIN:
@@ -228,10 +228,10 @@ class RaterEstimates:
         return np.asarray(draws + reach / _NORMAL * np.random.default_rng(0).standard_normal(len(draws)))
 
     def _alone(self, function: Callable[[Draws], Floats], floor: float) -> Interval | None:
-        """The coefficient by the judged pairs of the same item alone, for a number that was fixed beforehand."""
+        """The coefficient from judged pairs of the same item alone; valid if their number was fixed beforehand."""
         if self._judged is None:
             return None
         center, means, items = self._judged
         of_items = items.over(function) - float(function(self._center)[0])
-        alone = coefficient_of_draws(float(function(center)[0]), means.over(function) + of_items, floor)
-        return Interval(alone.value, alone.standard_error, alone.ci95)
+        coefficient = coefficient_of_draws(float(function(center)[0]), means.over(function) + of_items, floor)
+        return Interval(coefficient.value, coefficient.standard_error, coefficient.ci95)

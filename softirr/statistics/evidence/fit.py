@@ -26,13 +26,13 @@ class Fit:
     ----------
     design : Design
     record : Record
-        What is known about the measure before any judgment.
+        Prior knowledge of the measure, before any judgment.
     judged : Judged
 
     Attributes
     ----------
     curve : Curve or None
-        The calibration of pairs of the same item; None where the truth of all of them is known.
+        The calibration of pairs of the same item; None if the truth of all of them is known.
     same, different : shape (E,) and (F,)
         Probability that each pair of texts of the same item, and of different items, means the same.
     """
@@ -62,11 +62,13 @@ class Fit:
         """Equivalence of the pairs of answers to the same item, and to different items."""
         return self.design.same.texts.equivalence(self.same), self.design.different.texts.equivalence(self.different)
 
-    def _truth(self, texts: TextPairs, at: Ints) -> Floats:
-        """T of judged pairs, 0 where not judged, and where one of the two texts matches another one of the answer."""
+    def _truth(self, texts: TextPairs, judgment_index: Ints) -> Floats:
+        """T of judged pairs; 0 if not judged, or if one of the two texts already matches another text."""
         if not len(self.judged.same):
-            return np.zeros(len(at))
-        return count_once(texts.owner, texts.left, texts.right, np.where(at >= 0, self.judged.same[at], 0.0))
+            return np.zeros(len(judgment_index))
+        return count_once(
+            texts.owner, texts.left, texts.right, np.where(judgment_index >= 0, self.judged.same[judgment_index], 0.0)
+        )
 
     @cached_property
     def _same_truth(self) -> Floats:
@@ -128,7 +130,7 @@ class Fit:
 
     @cached_property
     def settled(self) -> Floats:
-        """What is known of the equivalence of each pair of answers to the same item."""
+        """The part of the equivalence that is certain, for each pair of answers to the same item."""
         texts = self.design.same.texts
         return texts.known + sums(texts.owner, texts.share * self._same_truth, len(texts.known))
 

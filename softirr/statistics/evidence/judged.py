@@ -35,9 +35,9 @@ class Collected:
     unused : int
         Judged pairs that are no longer pairs of the table: they inform the calibration only.
     unsure : int
-        Pairs judged "can't tell" by everybody who judged them.
+        Pairs that all of their judges left undecided.
     agreement : dict or None
-        Of the judges, see :func:`judges_agreement`.
+        Agreement of the judges, see :func:`judges_agreement`.
     """
 
     judged: Judged
@@ -51,18 +51,18 @@ class Collected:
 def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     """Match judged pairs with the pairs of a table, by their texts.
 
-    A pair of the same item counts if it still is one; otherwise it informs the calibration only. Every pair has the same
-    weight: the strata depend on the measure's P only, and the calibration conditions on P. Weights by the probability of
-    being drawn would make the estimate jump when a table, a measure or a policy changes, and are less accurate under
-    another measure too (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. That a text is
-    more general counts as the policy says.
+    A pair of the same item counts if it still is one; otherwise it informs the calibration only. All pairs have equal
+    weights: the strata depend on the measure's P only, and the calibration conditions on P. Weights by the probability
+    of being drawn would make the estimate jump when a table, a measure or a policy changes, and are less accurate under
+    another measure too (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. The policy
+    determines how a more general text counts.
 
     Raises
     ------
     InputError
         If a sheet was changed, contradicts itself, or none of its judged pairs is a pair of the table.
     """
-    verdicts, unsure, texts, asked = _verdicts(frames, sheets)
+    verdicts, unsure, texts, n_pairs = _verdicts(frames, sheets)
     number = {normalize(text): index for index, text in enumerate(frames.table.texts)}
     keys_of_items = set(_keys(frames).tolist())
     rows: dict[int, list[float]] = {}
@@ -82,16 +82,16 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
         )
     keys = np.array(sorted(rows), dtype=np.int64)
     values = np.array([np.mean(rows[key]) for key in keys.tolist()])
-    left, right = np.divmod(keys, len(frames.table.texts))
-    p = np.asarray(frames.scorer.score(left, right), dtype=np.float64) if len(keys) else np.zeros(0)
+    left_texts, right_texts = np.divmod(keys, len(frames.table.texts))
+    p = np.asarray(frames.scorer.score(left_texts, right_texts), dtype=np.float64) if len(keys) else np.zeros(0)
     names = {judge for judges in verdicts.values() for judge in judges}
     judged = Judged(keys, values, p, len(frames.table.texts), _former_pairs(frames, former))
     n_unsure = len(unsure - verdicts.keys())
-    return Collected(judged, asked, len(former), n_unsure, len(names), judges_agreement(verdicts))
+    return Collected(judged, n_pairs, len(former), n_unsure, len(names), judges_agreement(verdicts))
 
 
 def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], float]]) -> FormerPairs:
-    """Judged pairs that are no longer pairs of the table, if they say whether they were of the same item."""
+    """Judged pairs that are no longer pairs of the table, if their ids reveal whether they were of the same item."""
     rows = [(pair, value, is_of_item(id)) for id, pair, value in former if pair[0] != pair[1]]
     rows = [row for row in rows if row[2] is not None]
     if not rows:
@@ -123,23 +123,23 @@ def _verdicts(
     units: dict[str, str] = {}
     for sheet in sheets:
         for key, cell in sheet.values.items():
-            place = sheet.place(key)
-            mark = checked(cell, place)
+            location = sheet.place(key)
+            mark = checked(cell, location)
             if key[1] != ONLY:
-                raise InputError(f"{place}: unit {key[0]} has no pair {key[1]}.")
-            units.setdefault(key[0], place)
+                raise InputError(f"{location}: unit {key[0]} has no pair {key[1]}.")
+            units.setdefault(key[0], location)
             if sheet.texts and key in sheet.texts:
-                texts[key[0]] = _checked_texts(key[0], sheet.texts[key], place)
+                texts[key[0]] = _checked_texts(key[0], sheet.texts[key], location)
             if mark == CANT_TELL:
                 unsure.add(key[0])
             elif mark:
                 value = meaning.get(mark, 0.0)
                 if verdicts.setdefault(key[0], {}).setdefault(sheet.judge, value) != value:
-                    raise InputError(f"{place}: {sheet.judge} judged this pair twice, differently.")
-    wanted = {stem(id): id for id in verdicts if id not in texts}
-    if wanted:
-        drawn = ((wanted.get(stem(unit.id)), unit) for unit in frames.units())
-        texts |= {id: (unit.text_a, unit.text_b) for id, unit in drawn if id is not None}
+                    raise InputError(f"{location}: {sheet.judge} judged this pair twice, differently.")
+    missing_texts = {stem(id): id for id in verdicts if id not in texts}
+    if missing_texts:
+        drawn_units = ((missing_texts.get(stem(unit.id)), unit) for unit in frames.units())
+        texts |= {id: (unit.text_a, unit.text_b) for id, unit in drawn_units if id is not None}
     for id in verdicts:
         if id not in texts:
             raise InputError(
@@ -149,12 +149,12 @@ def _verdicts(
     return verdicts, unsure, {id: (normalize(a), normalize(b)) for id, (a, b) in texts.items()}, len(units)
 
 
-def _checked_texts(id: str, pair: tuple[str, str], place: str) -> tuple[str, str]:
+def _checked_texts(id: str, pair: tuple[str, str], location: str) -> tuple[str, str]:
     """The texts of a unit, if they are those that its id was made of."""
     prefix, _, end = id.rpartition("-")
-    one, other = sorted(map(normalize, pair))
-    if digest(prefix, one, other)[:10] != end[:10]:
-        raise InputError(f"{place}: the texts differ from the drawn ones; do not edit them.")
+    text_a, text_b = sorted(map(normalize, pair))
+    if digest(prefix, text_a, text_b)[:10] != end[:10]:
+        raise InputError(f"{location}: the texts differ from the drawn ones; do not edit them.")
     return pair
 
 
@@ -164,12 +164,12 @@ def judges_agreement(verdicts: Mapping[str, Mapping[str, float]]) -> dict[str, A
     Parameters
     ----------
     verdicts : mapping of str to mapping of str to float
-        By pair of texts and judge: 1 where the pair means the same, else 0.
+        By pair of texts and judge: 1 if the pair means the same, else 0.
 
     Returns
     -------
     dict or None
-        ``pairs``, ``observed_agreement`` and ``krippendorff_alpha``; None where no pair has two judges.
+        ``pairs``, ``observed_agreement`` and ``krippendorff_alpha``; None without a pair that two judges judged.
     """
     names = sorted({judge for judges in verdicts.values() for judge in judges})
     shared = [judges for judges in verdicts.values() if len(judges) > 1]

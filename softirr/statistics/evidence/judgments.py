@@ -38,8 +38,8 @@ class FormerPairs:
 
     def part(self, *, of_item: bool) -> tuple[Floats, Floats]:
         """P and judgment of the pairs of the same item, or of different ones."""
-        used = self.of_item == of_item
-        return self.p[used], self.same[used]
+        selected = self.of_item == of_item
+        return self.p[selected], self.same[selected]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +70,16 @@ class Judged:
         """No judgments."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), n_texts)
 
-    def place(self, left: Ints, right: Ints) -> Ints:
-        """Number of the judgment of texts left[i] and right[i], -1 without one, shape (len(left),)."""
+    def place(self, left_texts: Ints, right_texts: Ints) -> Ints:
+        """Number of the judgment of each pair of texts, -1 without one, shape (len(left_texts),)."""
         if not len(self.keys):
-            return np.full(len(left), -1, dtype=np.int64)
-        key = self.key(left, right)
+            return np.full(len(left_texts), -1, dtype=np.int64)
+        key = self.key(left_texts, right_texts)
         index = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
         return np.where(self.keys[index] == key, index, -1)
 
-    def key(self, left: Ints, right: Ints) -> Ints:
-        """A number for the unordered pair of texts left[i] and right[i], shape (len(left),)."""
-        return np.asarray(np.minimum(left, right) * np.int64(self.n_texts) + np.maximum(left, right))
+    def key(self, left_texts: Ints, right_texts: Ints) -> Ints:
+        """A number for each unordered pair of texts, shape (len(left_texts),)."""
+        return np.asarray(
+            np.minimum(left_texts, right_texts) * np.int64(self.n_texts) + np.maximum(left_texts, right_texts)
+        )

@@ -3,11 +3,11 @@
 A logistic calibration of P, known through the measure's record and through judgments.
 
 The probability that two texts of an item mean the same is ``1 / (1 + exp(-(a + b logit P)))``. Its prior has two parts.
-The slope b is log-normal, as the record has it. The intercept a follows from the share m of pairs that mean the same:
-before any judgment all that is known of m is the mean of P, which lies ``recovery × m + leak × (1 - m)`` of the way
-from chance to 1, and both factors differ between kinds of wording as the record says. Each judgment of a pair is a
-Bernoulli draw from the curve. The posterior is computed on a grid, so it is exact, and it does not depend on the reason
-for stopping.
+The slope b is log-normal, with the parameters of the record. The intercept a follows from the share m of pairs that
+mean the same. Before any judgment only the mean of P informs m: it lies ``recovery × m + leak × (1 - m)`` of the way
+from chance to 1. The record contains the distribution of both factors over kinds of wording. Each judgment of a pair is
+a Bernoulli draw from the curve. The posterior is computed on a grid, so it is exact, and it does not depend on the
+reason for stopping.
 
 References
 ----------
@@ -34,12 +34,12 @@ _BINS = 64
 _FREEDOM = 5.0
 """Of Student's t over kinds of wording for recovery and leak: kinds stranger than any recorded one exist."""
 _UNKNOWN = 0.02
-"""Weight of a flat prior of m beside the record's, so that judgments can overrule it."""
+"""Weight of a flat prior of m that is mixed into the record's prior, so that judgments can overrule it."""
 _LEAST_ERROR = 0.01
 _AT_ONCE = 500
-"""Pairs whose probabilities on the whole grid are in memory."""
+"""Maximum number of pairs with probabilities on the complete grid in memory."""
 _WITHIN_ITEM = 0.4
-"""Correlation of what is left of T between pairs of answers to one item, given P."""
+"""Correlation of the residuals of T, given P, between pairs of answers to one item."""
 
 
 def logit(p: Floats) -> Floats:
@@ -70,14 +70,14 @@ class Scores:
         base = _mean(self.chance_p, self.chance_weight)
         mean = _mean(self.p, self.weight)
         count = float(self.weight.sum() ** 2 / np.sum(self.weight**2))
-        way = max(1 - base, 1e-3)
+        distance = max(1 - base, 1e-3)
         error = float(np.sqrt(np.average((self.p - mean) ** 2, weights=self.weight) / count))
-        return (mean - base) / way, error / way
+        return (mean - base) / distance, error / distance
 
 
 def _mean(values: Floats, weight: Floats) -> float:
-    whole = float(weight.sum())
-    return float(values @ weight) / whole if whole > 0 else 0.0
+    total = float(weight.sum())
+    return float(values @ weight) / total if total > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +100,12 @@ class Curve:
         """Posterior mean of the probability at these logits of P, shape (n,)."""
         from scipy.special import expit
 
-        used = np.flatnonzero(self.weight > 1e-9 * self.weight.max())
-        share = self.weight[used] / self.weight[used].sum()
+        points = np.flatnonzero(self.weight > 1e-9 * self.weight.max())
+        share = self.weight[points] / self.weight[points].sum()
         result = np.empty(len(logits))
         for start in range(0, len(logits), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            result[part] = share @ expit(self.intercept[used, None] + self.slope[used, None] * logits[None, part])
+            chunk = slice(start, start + _AT_ONCE)
+            result[chunk] = share @ expit(self.intercept[points, None] + self.slope[points, None] * logits[None, chunk])
         return result
 
 
@@ -154,11 +154,11 @@ def _share_prior(scores: Scores, record: Record) -> Floats:
     """Density of the share of pairs that mean the same at ``_SHARES``, mean 1: by the record and the mean of P."""
     from scipy.special import expit
 
-    place, error = scores.beyond_chance()
+    observed, error = scores.beyond_chance()
     recovery, of_recovery = spread_nodes(record.recovery, 4, 41, _FREEDOM)
     leak, of_leak = spread_nodes(record.leak, 4, 21, _FREEDOM)
     expected = expit(recovery)[:, None, None] * _SHARES + leak[:, None] * (1 - _SHARES)
-    z = (place - expected) / np.hypot(error, _LEAST_ERROR)
+    z = (observed - expected) / np.hypot(error, _LEAST_ERROR)
     log = -(z**2) / 2
     density = np.einsum("i,j,ijm->m", of_recovery, of_leak, np.exp(log - log.max()))
     density = density / max(float(density.mean()), 1e-300)
@@ -171,30 +171,30 @@ def posterior_curve(scores: Scores, record: Record, logits: Floats, same: Floats
     Parameters
     ----------
     scores : Scores
-        Of all pairs that are not known otherwise.
+        P of all pairs without a known truth.
     logits : shape (n,)
-        Of the judged pairs of an item.
+        Logit of P of each judged pair of an item.
     same : shape (n,)
-        1 where the judges take the texts for the same, 0 where not, in between where judges differ.
+        1 if the judges consider the texts the same, 0 if different, in between if judges differ.
     per_item : shape (n,)
-        Judged pairs of answers to the same item, this one included.
+        Number of judged pairs of answers to the same item, including this one.
     """
     from scipy.special import expit
 
     slope, of_slope = spread_nodes(record.slope, 2.5, 13)
-    intercept, slope = (part.ravel() for part in np.meshgrid(_INTERCEPTS, np.exp(slope), indexing="ij"))
+    intercept, slope = (grid.ravel() for grid in np.meshgrid(_INTERCEPTS, np.exp(slope), indexing="ij"))
     bins = Bins.by_quantiles(logit(scores.p))
-    own = np.bincount(bins.of, weights=scores.weight, minlength=len(bins.center)) / float(scores.weight.sum())
+    bin_share = np.bincount(bins.of, weights=scores.weight, minlength=len(bins.center)) / float(scores.weight.sum())
     q = expit(intercept[:, None] + slope[:, None] * bins.center[None, :])
-    density = np.interp(q @ own, _SHARES, _share_prior(scores, record)) * ((q * (1 - q)) @ own)
+    density = np.interp(q @ bin_share, _SHARES, _share_prior(scores, record)) * ((q * (1 - q)) @ bin_share)
     log = np.log(density + 1e-300) + np.log(np.tile(of_slope, len(_INTERCEPTS)))
     prior = _normalized(log)
     if len(same):
         exponent = 1 / (1 + _WITHIN_ITEM * (per_item - 1))
         for start in range(0, len(same), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            eta = intercept[:, None] + slope[:, None] * logits[None, part]
-            log = log + (same[part] * eta - np.logaddexp(0, eta)) @ exponent[part]
+            chunk = slice(start, start + _AT_ONCE)
+            eta = intercept[:, None] + slope[:, None] * logits[None, chunk]
+            log = log + (same[chunk] * eta - np.logaddexp(0, eta)) @ exponent[chunk]
     return Curve(intercept, slope, _normalized(log), prior)
 
 

@@ -22,7 +22,7 @@ _MOST_COINS = 20_000_000
 """Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
 
 
-def posterior_value(fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chance, place: Ints) -> Draws:
+def posterior_value(fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chance, design_index: Ints) -> Draws:
     """The expectation of all evidence, with equal weights of items.
 
     Without judgments it is the measure's: known pairs and decisions change their own pairs only.
@@ -32,11 +32,17 @@ def posterior_value(fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chan
     same, different = fit.equivalence
     by_p = fit.design.by_measure
     ratios = (_ratio(weights, different, by_p) for weights in (fit.design.cohen_weight, fit.design.pooled_weight))
-    return Draws.value(ratings, by_measure, chance, same[place], *ratios)
+    return Draws.value(ratings, by_measure, chance, same[design_index], *ratios)
 
 
 def posterior_draws(
-    fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chance, place: Ints, ids: Ints, n_draws: int = N_DRAWS
+    fit: Fit,
+    ratings: Ratings,
+    by_measure: Floats,
+    chance: Chance,
+    design_index: Ints,
+    ids: Ints,
+    n_draws: int = N_DRAWS,
 ) -> Draws:
     """Draws of a table from its posterior.
 
@@ -44,13 +50,13 @@ def posterior_draws(
     ----------
     fit : Fit
     ratings : Ratings
-        Of the table.
+        Ratings of the table.
     by_measure : shape (P,)
         Equivalence of each of the table's comparisons by the measure.
     chance : Chance
-        By the measure.
-    place : shape (P,)
-        For each comparison its place in the design.
+        Agreement by chance, computed with the measure.
+    design_index : shape (P,)
+        Index of each comparison in the design.
     ids : shape (n_items,)
         A number that identifies each item.
     n_draws : int
@@ -59,7 +65,7 @@ def posterior_draws(
     # anything to compare change nothing
     compared = np.sort(ids[ratings.comparable_items])
     rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(compared.tobytes())))
-    scores, noise = (drawn[place] for drawn in _same_items(fit, rng, n_draws))
+    scores, noise = (draws[design_index] for draws in _same_items(fit, rng, n_draws))
     cohen, pooled = _chance_ratios(fit, rng, n_draws)
     sampling, weights = rng.standard_normal(n_draws), bootstrap_weights(ids, n_draws, n_items=len(compared))
     return Draws(ratings, by_measure, chance, scores, noise, weights, cohen, pooled, sampling)
@@ -101,10 +107,10 @@ def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:
 def _residual_error(fit: Fit, q: Floats) -> float:
     """Standard deviation of the mean residual beyond the calibration's standard deviation: its shape may be wrong."""
     texts = fit.design.same.texts
-    own = texts.weights(fit.design.ratings.pair_weights) * fit.open_same
-    if not own.sum() > 0:
+    open_weights = texts.weights(fit.design.ratings.pair_weights) * fit.open_same
+    if not open_weights.sum() > 0:
         return 0.0
-    by_curve = float(np.var((sums(fit.bins.of, own, len(q)) / own.sum()) @ q))
+    by_curve = float(np.var((sums(fit.bins.of, open_weights, len(q)) / open_weights.sum()) @ q))
     n = len(fit.first_members[0])
     return float(np.sqrt(max(fit.residual_variance - by_curve, 0.0) * n / (n + SHRINKAGE)))
 
@@ -115,7 +121,7 @@ def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Fl
     deviation = np.sqrt(fit.share_variances)
     mean, variance = shares, fit.share_variances
     size = np.maximum(mean * (1 - mean) / np.maximum(variance, _SMALL) - 1, _SMALL)
-    drawn = np.where(
+    stratum_shares = np.where(
         deviation[:, None] > 0, rng.beta(mean * size, (1 - mean) * size, (n_draws, len(mean))).T, mean[:, None]
     )
     noise = rng.standard_normal(n_draws)
@@ -127,13 +133,13 @@ def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Fl
             continue
         center = _ratio(weights, fit.equivalence[1], fit.design.by_measure)
         open_ = fit.open_different
-        own = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(shares)) / by_p
+        slopes = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(shares)) / by_p
         sampled = 0.0
         if not fit.design.complete:
             sampled = (
                 float(np.sqrt(np.sum((weights * (fit.equivalence[1] - center * fit.design.by_measure)) ** 2))) / by_p
             )
-        result.append(np.asarray(np.maximum(center + own @ (drawn - mean[:, None]) + sampled * noise, 0.0)))
+        result.append(np.asarray(np.maximum(center + slopes @ (stratum_shares - mean[:, None]) + sampled * noise, 0.0)))
     return result[0], result[1]
 
 
@@ -143,11 +149,11 @@ def _ratio(weights: Floats, fitted: Floats, by_p: Floats) -> float:
     return float(weights @ fitted) / below if below > 1e-12 else 1.0
 
 
-def by_judgments(fit: Fit, center: Draws, draws: Draws, place: Ints) -> tuple[Draws, Draws, Draws] | None:
+def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Ints) -> tuple[Draws, Draws, Draws] | None:
     """The value and the draws by the judged pairs of the same item alone; None if fewer than 8 are judged.
 
-    Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling). The sampling of items comes
-    from the fitted equivalences.
+    Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling). The fitted equivalences
+    determine the sampling error of the items.
 
     Returns
     -------
@@ -168,17 +174,17 @@ def by_judgments(fit: Fit, center: Draws, draws: Draws, place: Ints) -> tuple[Dr
     variance = sums(of_first, (judged - mean[of_first]) ** 2, k) / np.maximum(n - 1, 1)
     error = np.sqrt(np.maximum(variance, 1 / (3 * n)) / n * (1 - n / np.bincount(stratum, minlength=k)))
     rng = np.random.default_rng(0)
-    drawn = mean[:, None] + error[:, None] * rng.standard_t(max(len(first) - k, 1), (k, draws.scores.shape[1]))
+    drawn_means = mean[:, None] + error[:, None] * rng.standard_t(max(len(first) - k, 1), (k, draws.scores.shape[1]))
     per_stratum = np.stack(
         [sums(texts.owner, texts.share * (stratum == h), len(texts.known)) for h in range(k)], axis=1
     )
-    value, scores = texts.known[:, None] + per_stratum @ mean[:, None], texts.known[:, None] + per_stratum @ drawn
+    value, scores = texts.known[:, None] + per_stratum @ mean[:, None], texts.known[:, None] + per_stratum @ drawn_means
     no_noise = np.broadcast_to(np.zeros((1, 1)), draws.noise.shape)
     fitted = np.broadcast_to(center.scores, draws.scores.shape)
     ones = np.ones(draws.scores.shape[1])
     return (
-        replace(center, scores=value[place]),
-        replace(draws, scores=scores[place], noise=no_noise, weights=np.ones_like(draws.weights)),
+        replace(center, scores=value[design_index]),
+        replace(draws, scores=scores[design_index], noise=no_noise, weights=np.ones_like(draws.weights)),
         replace(
             draws,
             scores=fitted,

@@ -2,8 +2,9 @@
 
 It includes how much that differs between kinds of wording.
 
-``records.json`` is written by ``python -m lab.bench evidence``, which says how. For each measure it contains the mean over
-kinds of populations and the standard deviation between them, so that a project is treated as one more kind:
+``python -m lab.bench evidence`` writes ``records.json``; see its documentation for the method. For each measure it
+contains the mean over kinds of populations and the standard deviation between them, so that a project is treated as one
+more kind:
 
 recovery
     Mean P of pairs of an item that mean the same, as a share of the way from the mean P of pairs of different items to
@@ -11,11 +12,11 @@ recovery
 leak
     Mean P of pairs of an item that do not mean the same, on the same way.
 slope
-    Of the logistic function from the logit of P to the probability that two texts of an item mean the same; its
-    logarithm.
+    Logarithm of the slope of the logistic function from the logit of P to the probability that two texts of an item
+    mean the same.
 chance
-    For pairs of different items with a low, middle and high P (:data:`softirr.statistics.evidence.design.CHANCE_CUTS`): the beta
-    distribution, over kinds, of the share that means the same.
+    For pairs of different items with a low, middle and high P (`CHANCE_CUTS` of
+    :mod:`softirr.statistics.evidence.design`): the beta distribution, over kinds, of the share that means the same.
 
 A measure without a record, such as a model of your own, gets the record of any measure, which is the widest one.
 """
@@ -34,7 +35,7 @@ from softirr.provenance import Provenance
 __all__ = ["ANY", "Record", "Spread", "record_of", "records"]
 
 ANY = "any measure"
-"""The record of measures without one of their own."""
+"""The record for measures without a record."""
 
 _FILE = Path(__file__).with_name("records.json")
 
@@ -49,7 +50,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Record:
-    """What is known about a measure before any judgment.
+    """Prior knowledge of a measure, before any judgment.
 
     Attributes
     ----------
@@ -66,15 +67,15 @@ class Record:
     chance: tuple[tuple[float, float], ...]
 
     @classmethod
-    def from_dict(cls, measure: str, given: Mapping[str, Any]) -> Record:
+    def from_dict(cls, measure: str, content: Mapping[str, Any]) -> Record:
         """The record as in ``records.json``."""
-        recovery, leak, slope = (Spread(*given[name]) for name in ("recovery", "leak", "slope"))
-        return cls(measure, recovery, leak, slope, tuple((float(a), float(b)) for a, b in given["chance"]))
+        recovery, leak, slope = (Spread(*content[name]) for name in ("recovery", "leak", "slope"))
+        return cls(measure, recovery, leak, slope, tuple((float(a), float(b)) for a, b in content["chance"]))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         spreads = {name: getattr(self, name) for name in ("recovery", "leak", "slope")}
-        return {name: [one.mean, one.deviation] for name, one in spreads.items()} | {
+        return {name: [spread.mean, spread.deviation] for name, spread in spreads.items()} | {
             "chance": [list(pair) for pair in self.chance]
         }
 
@@ -92,29 +93,29 @@ def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
     Parameters
     ----------
     provenance : Provenance
-        Of the measure. A model has the record of its name only if it is the model that was recorded. A model without the
-        recorded use of its two directions has none; other settings of a policy change single pairs and keep the record,
-        so that a policy that changes no pair changes nothing.
+        Provenance of the measure. A model gets the record of its name only if it is the recorded model, and only if it
+        uses its two directions as recorded. Other settings of a policy change single pairs and keep the record, so a
+        policy that changes no pairs does not change the result.
     fits : bool
-        Whether the measure fits the texts; if not, its record says nothing about them.
+        Whether the measure fits the texts. Otherwise its record does not apply to them.
 
     Examples
     --------
     >>> record_of(Provenance("embedding:mine")).measure
     'any measure'
     """
-    known = records()["measures"]
-    own = known.get(provenance.measure)
+    recorded = records()["measures"]
+    entry = recorded.get(provenance.measure)
     graded = (provenance.policy or {}).get("more_general", "graded") == "graded"
     one_direction = provenance.model_sha256 is not None and not graded
     if (
-        own is None
-        or _first_hash(own["model_sha256"]) != _first_hash(provenance.model_sha256)
+        entry is None
+        or _first_hash(entry["model_sha256"]) != _first_hash(provenance.model_sha256)
         or one_direction
         or not fits
     ):
-        return Record.from_dict(ANY, known[ANY])
-    return Record.from_dict(provenance.measure, own)
+        return Record.from_dict(ANY, recorded[ANY])
+    return Record.from_dict(provenance.measure, entry)
 
 
 def _first_hash(model_sha256: str | None) -> str:

@@ -21,7 +21,7 @@ from softirr.statistics.matching.assignment import AnswerScorer
 __all__ = ["AuditUnit", "Frames", "digest", "is_of_item", "seed_of", "stem", "unit_id"]
 
 _POOL = 20_000
-"""Sampled pairs of answers to different items, where the measure is cheap; half as many where answers are sets."""
+"""Number of sampled pairs of answers to different items for a cheap measure; half of it if answers are sets."""
 _TEXT_PAIRS = 400_000
 _COSTLY_TEXT_PAIRS = 400
 """Most pairs of texts of the sampled answers: for a cheap measure, and for others."""
@@ -55,7 +55,7 @@ class Frames:
     ----------
     table : AnnotationTable
     scorer : PairScorer
-        Of the table's texts.
+        Scores pairs of the table's texts.
     seed : int
     assignment : str
         How the measure's sets are matched; part of the ids.
@@ -66,7 +66,7 @@ class Frames:
     order : shape (n,)
         Rows of the table in the order of ``design.ratings``.
     prefix : str
-        What all ids begin with: the seed, and a hash of the answers and of the measure.
+        Prefix of all ids: the seed, and a hash of the answers and of the measure.
 
     Raises
     ------
@@ -79,10 +79,12 @@ class Frames:
         self.table, self.scorer = table, scorer
         items, raters = _ranks(table.items), _ranks(table.raters)
         self.order = np.lexsort((raters[table.rater], items[table.item]))
-        whole = Ratings.of(table)
-        weights = None if whole.weights is None else whole.weights[np.argsort(items)]
+        table_ratings = Ratings.of(table)
+        weights = None if table_ratings.weights is None else table_ratings.weights[np.argsort(items)]
         item, rater, answer = (column[self.order] for column in (items[table.item], raters[table.rater], table.answer))
-        ratings = Ratings(item, rater, answer, whole.n_items, whole.n_raters, whole.n_answers, weights=weights)
+        ratings = Ratings(
+            item, rater, answer, table_ratings.n_items, table_ratings.n_raters, table_ratings.n_answers, weights=weights
+        )
         if not len(ratings.comparisons.left):
             raise InputError("No item has answers of two raters: there is no agreement to audit.")
         self._sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
@@ -91,9 +93,9 @@ class Frames:
         pool = _POOL if table.is_single else _POOL // 2
         area = max(float(self._sizes.mean()), 1.0) ** 2
         pool = max(_LEAST_POOL, min(pool, int((_TEXT_PAIRS if scorer.cheap else _COSTLY_TEXT_PAIRS) / area)))
-        every = int(_EVERY_TEXT_PAIRS / area)
+        all_up_to = int(_EVERY_TEXT_PAIRS / area)
         equivalence = AnswerScorer(table, scorer, method=assignment).score
-        self.design = Design.of(ratings, self.text_pairs, equivalence, pool=pool, every=every, seed=seed)
+        self.design = Design.of(ratings, self.text_pairs, equivalence, pool=pool, all_up_to=all_up_to, seed=seed)
         rows = [
             (table.items[table.item[row]], table.raters[table.rater[row]], table.texts_of(table.answer[row]))
             for row in self.order.tolist()
@@ -102,7 +104,7 @@ class Frames:
         self.prefix = f"{seed}-{answers[:4]}{digest(scorer.measure.name, assignment)[:4]}"
 
     def text_pairs(self, k: Ints, l: Ints) -> TextPairs:  # noqa: E741
-        """The pairs of texts that could match in answers k[i] and l[i], where this is not known."""
+        """The pairs of texts that could match in answers k[i] and l[i], without pairs of known truth."""
         return TextPairs.of(k, l, self._sizes, self._members, self.scorer.score, self._truth)
 
     def unit(self, frame: int, member: int) -> AuditUnit:
@@ -116,19 +118,19 @@ class Frames:
 
     def units(self) -> Iterator[AuditUnit]:
         """The units in the order of drawing, each once."""
-        drawn: set[tuple[int, int]] = set()
+        drawn_pairs: set[tuple[int, int]] = set()
         for frame, member in self.design.draws():
             pair = self.design.key(frame, member)
-            if pair not in drawn:
-                drawn.add(pair)
+            if pair not in drawn_pairs:
+                drawn_pairs.add(pair)
                 yield self.unit(frame, member)
 
 
 def unit_id(prefix: str, text_a: str, text_b: str, *, of_item: bool) -> str:
     """Id of a drawn pair of texts.
 
-    Its last two digits say whether it is a pair of the same item, because a table that has changed since no longer does.
-    They are scrambled, so that a judge does not see it.
+    Its last two digits encode whether it is a pair of the same item, because a table that has changed since may no
+    longer show that. They are scrambled to hide it from judges.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ def stem(id: str) -> str:
 
 
 def is_of_item(id: str) -> bool | None:
-    """Whether a unit was drawn as a pair of the same item; None for ids of earlier releases, which do not say it."""
+    """Whether a unit was drawn as a pair of the same item; None for ids of earlier releases, which do not encode it."""
     prefix, _, end = id.rpartition("-")
     try:
         return None if len(end) != 12 else bool((int(end[10:], 16) ^ _mask(prefix, end[:10])) % 2)
@@ -161,13 +163,13 @@ def _mask(prefix: str, end: str) -> int:
 
 
 def _ranks(ids: tuple[str, ...]) -> Ints:
-    """Place of each id among the sorted ones."""
+    """Rank of each id in sorted order, from 0."""
     result = np.empty(len(ids), dtype=np.int64)
     result[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
     return result
 
 
-def digest(*parts: str) -> str:
+def digest(*texts: str) -> str:
     """Hash of texts.
 
     Parameters
@@ -179,7 +181,7 @@ def digest(*parts: str) -> str:
     str
         32 hexadecimal digits.
     """
-    return hashlib.blake2b("\x1e".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b("\x1e".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def seed_of(ids: Mapping[str, str]) -> int:
@@ -188,7 +190,7 @@ def seed_of(ids: Mapping[str, str]) -> int:
     Parameters
     ----------
     ids : mapping of str to str
-        The place of each id in its file, for the message.
+        The location of each id in its file, for the message.
 
     Returns
     -------
@@ -200,9 +202,9 @@ def seed_of(ids: Mapping[str, str]) -> int:
         If an id is not one of an audit's sheet.
     """
     seeds = []
-    for id, place in ids.items():
-        parts = id.rsplit("-", 2)
-        if len(parts) != 3 or not parts[0].lstrip("-").isdecimal():
-            raise InputError(f"{place}: {id!r} is not a unit drawn by softirr audit sample.")
-        seeds.append(int(parts[0]))
+    for id, location in ids.items():
+        fields = id.rsplit("-", 2)
+        if len(fields) != 3 or not fields[0].lstrip("-").isdecimal():
+            raise InputError(f"{location}: {id!r} is not a unit drawn by softirr audit sample.")
+        seeds.append(int(fields[0]))
     return seeds[0] if seeds else 0

@@ -1,4 +1,4 @@
-"""The pairs of texts that could match in pairs of answers, and those whose truth is known without a judgment."""
+"""The pairs of texts that could match in pairs of answers, and those with a truth known without a judgment."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from softirr.answers.ratings import Floats, Ints, sums
 __all__ = ["TextPairs", "count_once"]
 
 
-def count_once(owner: Ints, left: Ints, right: Ints, same: Floats) -> Floats:
-    """T of pairs of texts, 0 where one of the two texts is in a pair of the same two answers that counts already.
+def count_once(owner: Ints, left_texts: Ints, right_texts: Ints, same: Floats) -> Floats:
+    """T of pairs of texts; 0 if one of the two texts is already in a pair of the same two answers that counts.
 
     Parameters
     ----------
     owner : shape (E,)
         Pair of answers that each pair of texts belongs to.
-    left, right : shape (E,)
+    left_texts, right_texts : shape (E,)
         The texts as numbers.
     same : shape (E,)
 
@@ -33,24 +33,26 @@ def count_once(owner: Ints, left: Ints, right: Ints, same: Floats) -> Floats:
     >>> count_once(zero, np.array([1, 2, 3]), np.array([5, 5, 6]), np.ones(3)).tolist()
     [1.0, 0.0, 1.0]
     """
-    held = np.flatnonzero(same > 0)
-    if not len(held):
+    same_pairs = np.flatnonzero(same > 0)
+    if not len(same_pairs):
         return same
-    rows, cols = (owner[held] * (texts.max() + 1) + texts for texts in (left[held], right[held]))
-    twice = np.zeros(len(held), dtype=bool)
+    rows, cols = (
+        owner[same_pairs] * (texts.max() + 1) + texts for texts in (left_texts[same_pairs], right_texts[same_pairs])
+    )
+    twice = np.zeros(len(same_pairs), dtype=bool)
     for texts in (rows, cols):
-        _, at, times = np.unique(texts, return_inverse=True, return_counts=True)
-        twice |= times[at] > 1
+        _, text_index, times = np.unique(texts, return_inverse=True, return_counts=True)
+        twice |= times[text_index] > 1
     result = same.copy()
     row_used: set[int] = set()
     col_used: set[int] = set()
-    several = np.flatnonzero(twice)
-    for place in several[np.argsort(-same[held[several]], kind="stable")].tolist():
-        if int(rows[place]) in row_used or int(cols[place]) in col_used:
-            result[held[place]] = 0.0
+    repeated = np.flatnonzero(twice)
+    for index in repeated[np.argsort(-same[same_pairs[repeated]], kind="stable")].tolist():
+        if int(rows[index]) in row_used or int(cols[index]) in col_used:
+            result[same_pairs[index]] = 0.0
         else:
-            row_used.add(int(rows[place]))
-            col_used.add(int(cols[place]))
+            row_used.add(int(rows[index]))
+            col_used.add(int(cols[index]))
     return result
 
 
@@ -96,10 +98,10 @@ class TextPairs:
         score: Callable[[Ints, Ints], Floats],
         truth: Callable[[Ints, Ints], Floats] | None = None,
     ) -> TextPairs:
-        """Make all pairs of texts of pairs of answers whose equivalence is not known.
+        """Make all pairs of texts with an unknown truth, for some pairs of answers.
 
-        Texts that occur in both answers match each other, and so do texts that are known to mean the same: no pair with
-        one of them is left.
+        Texts that occur in both answers match each other, and so do texts that are known to mean the same. Pairs with
+        one of them are excluded.
 
         Parameters
         ----------
@@ -112,7 +114,7 @@ class TextPairs:
         score : callable
             The measure's P of texts left[i] and right[i].
         truth : callable, optional
-            1 or 0 where it is known whether texts left[i] and right[i] mean the same, else nan.
+            For texts left[i] and right[i]: 1 or 0 if they are known to mean the same or not, nan if unknown.
         """
         start = np.cumsum(sizes) - sizes
         m, n = sizes[first], sizes[second]
@@ -120,41 +122,41 @@ class TextPairs:
         owner = np.repeat(np.arange(len(first)), area)
         within = np.arange(int(area.sum())) - np.repeat(np.cumsum(area) - area, area)
         row, col = within // np.maximum(n[owner], 1), within % np.maximum(n[owner], 1)
-        left, right = texts[start[first[owner]] + row], texts[start[second[owner]] + col]
-        identical = left == right
-        if truth is not None and len(left):
-            known_value = truth(left, right)
+        left_texts, right_texts = texts[start[first[owner]] + row], texts[start[second[owner]] + col]
+        identical = left_texts == right_texts
+        if truth is not None and len(left_texts):
+            known_value = truth(left_texts, right_texts)
             different = known_value == 0
-            settled = sums(owner, ((left != right) & ~np.isnan(known_value)).astype(np.float64), len(first))
+            settled = sums(owner, ((left_texts != right_texts) & ~np.isnan(known_value)).astype(np.float64), len(first))
             identical |= known_value == 1
         else:
-            settled, different = np.zeros(len(first)), np.zeros(len(left), dtype=bool)
+            settled, different = np.zeros(len(first)), np.zeros(len(left_texts), dtype=bool)
         row_at, col_at = (np.cumsum(m) - m)[owner] + row, (np.cumsum(n) - n)[owner] + col
         row_taken, col_taken = np.zeros(int(m.sum()), dtype=bool), np.zeros(int(n.sum()), dtype=bool)
         row_taken[row_at[identical]] = True
         col_taken[col_at[identical]] = True
-        once = identical.astype(np.float64)
+        matched = identical.astype(np.float64)
         if truth is not None:  # a terminology may know two texts of one answer as the same
-            once = count_once(owner, row_at, col_at, once)
-        both = sums(owner, once, len(first))
-        known = np.where(m + n > 0, 2 * both / np.maximum(m + n, 1), 1.0)
-        kept = ~row_taken[row_at] & ~col_taken[col_at] & ~different
-        owner, left, right = owner[kept], left[kept], right[kept]
+            matched = count_once(owner, row_at, col_at, matched)
+        n_matched = sums(owner, matched, len(first))
+        known_equivalence = np.where(m + n > 0, 2 * n_matched / np.maximum(m + n, 1), 1.0)
+        is_open = ~row_taken[row_at] & ~col_taken[col_at] & ~different
+        owner, left_texts, right_texts = owner[is_open], left_texts[is_open], right_texts[is_open]
         share = 2 / (m + n)[owner] if len(owner) else np.zeros(0)
-        p = np.asarray(score(left, right), dtype=np.float64) if len(owner) else np.zeros(0)
-        return cls(known, settled, owner, left, right, share, p)
+        p = np.asarray(score(left_texts, right_texts), dtype=np.float64) if len(owner) else np.zeros(0)
+        return cls(known_equivalence, settled, owner, left_texts, right_texts, share, p)
 
     def weights(self, of_answers: Floats) -> Floats:
         """Weight of each pair of texts in a weighted sum over pairs of answers, shape (E,)."""
         return np.asarray(of_answers[self.owner] * self.share)
 
-    def part(self, kept: Ints) -> tuple[TextPairs, Ints]:
-        """The pairs of texts of some pairs of answers, in their new order, and their places among the E."""
-        place = np.full(len(self.known), -1, dtype=np.int64)
-        place[kept] = np.arange(len(kept))
-        texts = np.flatnonzero(place[self.owner] >= 0)
+    def part(self, members: Ints) -> tuple[TextPairs, Ints]:
+        """The pairs of texts of some pairs of answers, in their new order, and their indices among the E."""
+        new_index = np.full(len(self.known), -1, dtype=np.int64)
+        new_index[members] = np.arange(len(members))
+        texts = np.flatnonzero(new_index[self.owner] >= 0)
         of = (self.left[texts], self.right[texts], self.share[texts], self.p[texts])
-        return TextPairs(self.known[kept], self.settled[kept], place[self.owner[texts]], *of), texts
+        return TextPairs(self.known[members], self.settled[members], new_index[self.owner[texts]], *of), texts
 
     def equivalence(self, of_texts: Floats) -> Floats:
         """Equivalence of the pairs of answers, from the equivalence of the pairs of texts, shape (M,)."""

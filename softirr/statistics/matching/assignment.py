@@ -108,7 +108,7 @@ def batched_set_equivalence(
     Raises
     ------
     InputError
-        If there are more or fewer weights than the sizes say.
+        If the number of weights does not match the sizes.
     """
     check_method(method)
     flat = np.asarray(weights).ravel()
@@ -124,9 +124,9 @@ def batched_set_equivalence(
             continue
         step = max(1, _STEP // max(m * n, _cost(m, n)))
         for lo in range(0, len(which), step):
-            part = which[lo : lo + step]
-            w = flat[start[part] + np.arange(m * n)[:, None]].reshape(m, n, len(part))
-            out[part] = _combined(_sums(w, method), m, n, sets)
+            batch = which[lo : lo + step]
+            w = flat[start[batch] + np.arange(m * n)[:, None]].reshape(m, n, len(batch))
+            out[batch] = _combined(_sums(w, method), m, n, sets)
     return out
 
 
@@ -176,13 +176,14 @@ class AnswerScorer:
         -------
         ndarray of float64, shape (n,)
         """
-        left, right = np.asarray(k, dtype=np.int64), np.asarray(l, dtype=np.int64)
+        left_answers, right_answers = np.asarray(k, dtype=np.int64), np.asarray(l, dtype=np.int64)
         if self.single:
-            return np.asarray(self.scorer.score(self._flat[left], self._flat[right]), dtype=np.float64)
-        out = np.ones(len(left))
-        asked = np.flatnonzero(left != right)  # an answer is equivalent to itself, whatever the measure
-        key, back = np.unique(left[asked] * len(self._size) + right[asked], return_inverse=True)
-        out[asked] = self._score_sets(key // len(self._size), key % len(self._size))[back]
+            return np.asarray(self.scorer.score(self._flat[left_answers], self._flat[right_answers]), dtype=np.float64)
+        out = np.ones(len(left_answers))
+        # an answer is equivalent to itself under every measure
+        differing = np.flatnonzero(left_answers != right_answers)
+        key, back = np.unique(left_answers[differing] * len(self._size) + right_answers[differing], return_inverse=True)
+        out[differing] = self._score_sets(key // len(self._size), key % len(self._size))[back]
         return out
 
     def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
@@ -197,7 +198,7 @@ class AnswerScorer:
         Returns
         -------
         ndarray, shape (r, c)
-            float32 from the measure where every answer is one text, else float64.
+            The dtype of the measure (float32) if every answer is one text, else float64.
         """
         rows, cols = np.asarray(ks, dtype=np.int64), np.asarray(ls, dtype=np.int64)
         if self.single:
@@ -217,17 +218,17 @@ class AnswerScorer:
                     continue
                 step = max(1, _STEP // (len(of_n) * max(m * n, _cost(m, n))))
                 for lo in range(0, len(of_m), step):
-                    part = slice(lo, lo + step)
-                    # (m, n, rows of the part, columns): entry of the text grid for each pair of members
-                    w = np.empty((m, n, len(of_m[part]), len(of_n)), dtype=grid.dtype)
+                    row_slice = slice(lo, lo + step)
+                    # (m, n, rows of the slice, columns): entry of the text grid for each pair of members
+                    w = np.empty((m, n, len(of_m[row_slice]), len(of_n)), dtype=grid.dtype)
                     for i in range(m):
-                        own = grid[at_m[part, i]]
+                        text_rows = grid[at_m[row_slice, i]]
                         for j in range(n):
                             np.take(
-                                own, at_n[:, j], axis=1, out=w[i, j], mode="clip"
+                                text_rows, at_n[:, j], axis=1, out=w[i, j], mode="clip"
                             )  # no other mode writes into w at once
                     sums = _sums(w.reshape(m, n, -1), self.method).reshape(w.shape[2:])
-                    out[np.ix_(of_m[part], of_n)] = _combined(sums, m, n, self.sets)
+                    out[np.ix_(of_m[row_slice], of_n)] = _combined(sums, m, n, self.sets)
         same = rows[:, None] == cols[None, :]
         out[same] = 1.0
         return out
@@ -241,14 +242,14 @@ class AnswerScorer:
         while lo < len(k):
             done = int(ends[lo - 1]) if lo else 0
             hi = max(lo + 1, int(np.searchsorted(ends, done + _ASKED_AT_ONCE, side="right")))
-            part = slice(lo, hi)
-            a, n = area[part], sizes[part, 1]
+            batch = slice(lo, hi)
+            a, n = area[batch], sizes[batch, 1]
             within = np.arange(int(a.sum())) - np.repeat(np.cumsum(a) - a, a)
             per = np.repeat(np.maximum(n, 1), a)
-            left = self._flat[np.repeat(self._start[k[part]], a) + within // per]
-            right = self._flat[np.repeat(self._start[l[part]], a) + within % per]
-            weights = np.asarray(self.scorer.score(left, right)) if len(left) else np.empty(0)
-            out[part] = batched_set_equivalence(weights, sizes[part], method=self.method, sets=self.sets)
+            left_texts = self._flat[np.repeat(self._start[k[batch]], a) + within // per]
+            right_texts = self._flat[np.repeat(self._start[l[batch]], a) + within % per]
+            weights = np.asarray(self.scorer.score(left_texts, right_texts)) if len(left_texts) else np.empty(0)
+            out[batch] = batched_set_equivalence(weights, sizes[batch], method=self.method, sets=self.sets)
             lo = hi
         return out
 
@@ -293,8 +294,8 @@ def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
 
     out = np.empty(w.shape[2])
     for i in range(w.shape[2]):
-        one = w[:, :, i]
-        out[i] = one[linear_sum_assignment(one, maximize=True)].sum()
+        matrix = w[:, :, i]
+        out[i] = matrix[linear_sum_assignment(matrix, maximize=True)].sum()
     return out
 
 
@@ -305,19 +306,19 @@ def _combined(sums: NDArray[np.float64], m: int, n: int, sets: str) -> NDArray[n
     jaccard = sums / (m + n - sums)
     if sets == "jaccard":
         return np.asarray(jaccard)
-    whole = sums >= min(m, n) - _CERTAIN
+    is_complete = sums >= min(m, n) - _CERTAIN
     contained = 1.0 if m == n else 2 / 3
-    return np.asarray(jaccard * np.where(whole, contained, np.where(sums > _CERTAIN, 1 / 3, 0.0)))
+    return np.asarray(jaccard * np.where(is_complete, contained, np.where(sums > _CERTAIN, 1 / 3, 0.0)))
 
 
 def _greedy_sums(w: NDArray[Any]) -> NDArray[np.float64]:
     free = np.array(w, dtype=np.float64)
     total = np.zeros(w.shape[2])
-    each = np.arange(w.shape[2])
+    pair_index = np.arange(w.shape[2])
     for i in range(min(w.shape[:2])):
         best = np.argmax(free[i], axis=0)
-        total += free[i, best, each]
-        free[:, best, each] = -np.inf
+        total += free[i, best, pair_index]
+        free[:, best, pair_index] = -np.inf
     return total
 
 
@@ -328,29 +329,29 @@ def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
     """
     m, n, _ = w.shape
     best = w[0]  # one column in use: its own weight
-    for i, (before, column) in enumerate(_steps(m, n), start=1):
-        after = best[before[:, 0]]
-        after += w[i, column[:, 0]]
-        for t in range(1, before.shape[1]):
-            other = best[before[:, t]]
-            other += w[i, column[:, t]]
-            np.maximum(after, other, out=after)
-        best = after
+    for i, (previous, column) in enumerate(_steps(m, n), start=1):
+        best_sums = best[previous[:, 0]]
+        best_sums += w[i, column[:, 0]]
+        for t in range(1, previous.shape[1]):
+            candidate = best[previous[:, t]]
+            candidate += w[i, column[:, t]]
+            np.maximum(best_sums, candidate, out=best_sums)
+        best = best_sums
     return best.max(axis=0).astype(np.float64)
 
 
 @lru_cache(maxsize=256)
 def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """What rows 1 to m - 1 of the dynamic program look up.
+    """Lookup tables of rows 1 to m - 1 of the dynamic program.
 
-    For each set of used columns: the position of the set before among the smaller sets, and the row's column.
+    For each set of used columns: the position of the previous set among the smaller sets, and the row's column.
     """
     steps = []
     position = {subset: i for i, subset in enumerate(combinations(range(n), 1))}
     for size in range(2, m + 1):
         subsets = list(combinations(range(n), size))
-        before = np.array([[position[s[:t] + s[t + 1 :]] for t in range(size)] for s in subsets])
-        steps.append((before, np.array(subsets)))
+        previous = np.array([[position[s[:t] + s[t + 1 :]] for t in range(size)] for s in subsets])
+        steps.append((previous, np.array(subsets)))
         position = {subset: i for i, subset in enumerate(subsets)}
     return steps
 

@@ -35,7 +35,7 @@ Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
 
 
 def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
-    """For each text the only rater who wrote it, or a unique negative number where several did.
+    """For each text the only rater who wrote it, or a unique negative number if several did.
 
     Equal numbers are never paired.
 
@@ -50,26 +50,28 @@ def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int6
     -------
     shape (T,)
     """
-    own = np.empty(n_texts, dtype=np.int64)
-    seen: set[int] = set()
+    rater_of_text = np.empty(n_texts, dtype=np.int64)
+    seen_texts: set[int] = set()
     for r, t in nodes:
-        own[t] = -1 - t if t in seen else r
-        seen.add(t)
-    return own
+        rater_of_text[t] = -1 - t if t in seen_texts else r
+        seen_texts.add(t)
+    return rater_of_text
 
 
-def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, both: bool) -> NDArray[np.float64]:
+def matrix_of(
+    scores: Scores, texts: Sequence[str], rater_of_text: NDArray[np.int64], *, is_directed: bool
+) -> NDArray[np.float64]:
     """Matrix of the scores of all pairs of texts by different raters.
 
     Parameters
     ----------
-    given : callable or array_like, shape (T, T)
-        The scores; a callable is asked for pairs of texts.
+    scores : callable or array_like, shape (T, T)
+        The scores, or a function that takes pairs of texts and returns their scores.
     texts : sequence of str
         The T distinct texts.
-    own : shape (T,)
+    rater_of_text : shape (T,)
         As :func:`own_rater` gives it.
-    both : bool
+    is_directed : bool
         Whether a callable gives both directions of a pair, or one value for both.
 
     Returns
@@ -82,54 +84,56 @@ def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, bo
         If a matrix does not have the shape (T, T).
     """
     n = len(texts)
-    if not callable(given):
-        matrix = np.asarray(given, dtype=np.float64)
+    if not callable(scores):
+        matrix = np.asarray(scores, dtype=np.float64)
         if matrix.shape != (n, n):
             raise InputError(
                 f"The item has {n} distinct texts, but the matrix of their scores has the shape {matrix.shape}."
             )
         return matrix
     matrix = np.eye(n)
-    rows, cols = np.nonzero(np.triu(own[:, None] != own[None, :], 1))
+    rows, cols = np.nonzero(np.triu(rater_of_text[:, None] != rater_of_text[None, :], 1))
     if not len(rows):
         return matrix
-    asked = [(texts[i], texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
-    if both:
-        values = np.asarray(given(asked + [(b, a) for a, b in asked]), dtype=np.float64)
+    pairs = [(texts[i], texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+    if is_directed:
+        values = np.asarray(scores(pairs + [(b, a) for a, b in pairs]), dtype=np.float64)
         matrix[rows, cols], matrix[cols, rows] = values[: len(rows)], values[len(rows) :]
     else:
-        matrix[rows, cols] = matrix[cols, rows] = np.asarray(given(asked), dtype=np.float64)
+        matrix[rows, cols] = matrix[cols, rows] = np.asarray(scores(pairs), dtype=np.float64)
     return matrix
 
 
 class SparseScores:
     """Scores of an item with very many texts: only pairs that reach the threshold are kept."""
 
-    def __init__(self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64]) -> None:
+    def __init__(
+        self, P: Scores, directions: Scores | None, texts: Sequence[str], rater_of_text: NDArray[np.int64]
+    ) -> None:
         self._directions, self._texts = directions, texts
         self._equal: dict[tuple[int, int], float] = {}
         self._given = P
-        for rows, cols in self._parts(own):
+        for rows, cols in self._parts(rater_of_text):
             values = self._ask(P, rows, cols)
             for k in np.flatnonzero(values >= THRESHOLD).tolist():
                 self._equal[int(rows[k]), int(cols[k])] = float(values[k])
 
-    def _parts(self, own: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def _parts(self, rater_of_text: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Pairs of texts that can be paired, the lower index first, in batches."""
-        n = len(own)
+        n = len(rater_of_text)
         step = max(1, _ASKED_AT_ONCE // n)
         for start in range(0, n, step):
             rows = np.arange(start, min(start + step, n))
-            meet = (own[rows, None] != own[None, :]) & (rows[:, None] < np.arange(n)[None, :])
+            meet = (rater_of_text[rows, None] != rater_of_text[None, :]) & (rows[:, None] < np.arange(n)[None, :])
             i, j = np.nonzero(meet)
             if len(i):
                 yield rows[i], j
 
-    def _ask(self, given: Scores, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
-        if callable(given):
+    def _ask(self, scores: Scores, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
+        if callable(scores):
             pairs = [(self._texts[i], self._texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
-            return np.asarray(given(pairs), dtype=np.float64)
-        return np.asarray(np.asarray(given)[rows, cols], dtype=np.float64)
+            return np.asarray(scores(pairs), dtype=np.float64)
+        return np.asarray(np.asarray(scores)[rows, cols], dtype=np.float64)
 
     def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
         """Clusters of mutually equivalent texts, at most one node of each rater, from the highest scores down."""
@@ -154,13 +158,13 @@ class SparseScores:
 
     def within(self, t: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Equivalence and directions of the texts of one cluster."""
-        distinct, place = np.unique(np.array(t), return_inverse=True)
-        few = distinct.tolist()
-        equal = np.ones((len(few), len(few)))
-        for i, x in enumerate(few):
-            for j, y in enumerate(few[:i]):
+        distinct, index = np.unique(np.array(t), return_inverse=True)
+        numbers = distinct.tolist()
+        equal = np.ones((len(numbers), len(numbers)))
+        for i, x in enumerate(numbers):
+            for j, y in enumerate(numbers[:i]):
                 equal[i, j] = equal[j, i] = self._equal[y, x]
-        equal = equal[np.ix_(place, place)]
+        equal = equal[np.ix_(index, index)]
         k = len(t)
         if self._directions is None:
             return equal, None
@@ -213,7 +217,7 @@ def clusters_of_many(
     equal : shape (T, T)
         P(a ≡ b) of texts.
     implied : shape (T, T) or None
-        P(row ⇒ column) of texts, where the measure has directions.
+        P(row ⇒ column) of texts; None if the measure has no directions.
 
     Returns
     -------
@@ -229,18 +233,20 @@ def clusters_of_many(
     across = rater[:, None] != rater[None, :]
     # A pair exactly at the threshold counts as equivalent, so its gain must be positive.
     gain = within - THRESHOLD + 1e-9
-    for part in _components(across & (gain > 0)):
-        if _one_cluster(rater[part], gain[np.ix_(part, part)]):
-            label[part] = part[0]
+    for component in _components(across & (gain > 0)):
+        if _one_cluster(rater[component], gain[np.ix_(component, component)]):
+            label[component] = component[0]
             continue
-        own = gain[np.ix_(part, part)]
-        start = agglomerate(np.arange(len(part)), rater[part], own)
-        label[part] = part[improve(start, rater[part], own)]
+        component_gain = gain[np.ix_(component, component)]
+        start = agglomerate(np.arange(len(component)), rater[component], component_gain)
+        label[component] = component[improve(start, rater[component], component_gain)]
     if implied is not None:
         one_way = np.maximum(implied, implied.T)[np.ix_(text, text)]
         either = np.maximum(gain, one_way - ENTAILED + 1e-9)
-        for part in _components((across & (either > 0)) | (label[:, None] == label[None, :])):
-            label[part] = agglomerate(label[part], rater[part], either[np.ix_(part, part)], linkage="all")
+        for component in _components((across & (either > 0)) | (label[:, None] == label[None, :])):
+            label[component] = agglomerate(
+                label[component], rater[component], either[np.ix_(component, component)], linkage="all"
+            )
     single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
     if len(single):
         # These pairs are only displayed, so joining the best pairs first is sufficient.
@@ -283,7 +289,7 @@ def agglomerate(
     rater : shape (n,)
         Rater of each node.
     gain : shape (n, n)
-        What a cluster gains by each pair of its nodes.
+        Gain of a cluster from each pair of its nodes.
     linkage : {"sum", "all"}
         ``all``: a merge must gain on each of its pairs.
 
@@ -293,21 +299,21 @@ def agglomerate(
         The new clusters.
     """
     names, group = np.unique(label, return_inverse=True)
-    every = linkage == "all"
+    each_pair = linkage == "all"
     whose = rater[:, None] == np.unique(rater)[None, :]
     member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
     size = member.sum(axis=1)
     has = member @ whose
-    if every:
+    if each_pair:
         order = np.argsort(group, kind="stable")
         start = np.searchsorted(group[order], np.arange(len(names)))
         linked = np.minimum.reduceat(np.minimum.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
     else:
         linked = member @ gain @ member.T  # sums; divided by the sizes they are means
     free = has @ has.T == 0
-    worth = np.where(free, linked if every else linked / (size[:, None] * size[None, :]), -np.inf)
-    joined = np.arange(len(names))
-    combine = np.minimum if every else np.add
+    worth = np.where(free, linked if each_pair else linked / (size[:, None] * size[None, :]), -np.inf)
+    merged = np.arange(len(names))
+    combine = np.minimum if each_pair else np.add
     while True:
         a, b = sorted(divmod(int(worth.argmax()), len(names)))
         if worth[a, b] <= 0:
@@ -318,10 +324,10 @@ def agglomerate(
         has[a] += has[b]
         has[b] = 1  # merged away: nothing may join it
         worth[b] = worth[:, b] = -np.inf
-        worth[a] = np.where(has @ has[a] == 0, linked[a] if every else linked[a] / (size[a] * size), -np.inf)
+        worth[a] = np.where(has @ has[a] == 0, linked[a] if each_pair else linked[a] / (size[a] * size), -np.inf)
         worth[:, a] = worth[a]
-        joined[joined == b] = a
-    return names[joined[group]]
+        merged[merged == b] = a
+    return names[merged[group]]
 
 
 def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -336,7 +342,7 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
     rater : shape (n,)
         Rater of each node.
     gain : shape (n, n)
-        What a cluster gains by each pair of its nodes.
+        Gain of a cluster from each pair of its nodes.
 
     Returns
     -------
@@ -349,23 +355,23 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
     changed = True
     while changed:  # the total gain grows with each change by more than rounding; usually two or three rounds
         changed = False
-        for mine in nodes_of:
-            to_others = gain[mine]
-            to_others[:, mine] = 0.0
-            # gain of each node in each cluster; a cluster of its own has gain 0
+        for members in nodes_of:
+            to_others = gain[members]
+            to_others[:, members] = 0.0
+            # gain of each node in each cluster; a cluster of a single node has gain 0
             value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
-            wanted = np.maximum(value, 0.0)
-            rows, cols = optimal(wanted)
-            if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-10:
+            positive_gain = np.maximum(value, 0.0)
+            rows, cols = optimal(positive_gain)
+            if positive_gain[rows, cols].sum() <= value[np.arange(len(members)), label[members]].sum() + 1e-10:
                 continue
             changed = True
-            # Without a gain the node gets a cluster of its own.
+            # Without a gain the node gets a new cluster.
             taken = np.ones(n, dtype=bool)
-            taken[mine] = False
+            taken[members] = False
             free = np.bincount(label[taken], minlength=n) == 0
             empty = iter(np.flatnonzero(free).tolist())
             for i, c in zip(rows, cols, strict=True):
-                label[mine[i]] = c if value[i, c] > 0 else next(empty)
+                label[members[i]] = c if value[i, c] > 0 else next(empty)
     first = np.full(n, n)
     np.minimum.at(first, label, np.arange(n))
     return first[label]

@@ -56,20 +56,20 @@ class Match:
     Attributes
     ----------
     texts : dict of str to str
-        The text of each rater. Two raters are in the order of the answers. With more raters, where texts are more
-        general or more specific than others, the most general text is first and the most specific one last.
+        The text of each rater. Two raters are in the order of the answers. With more raters, if some texts are more
+        general than others, the most general text is first and the most specific one last.
     equivalence : float
         Mean of P(a≡b) over the pairs of the match.
     relation : str
-        Of the first text to the second (with more than two: to the last).
+        Relation of the first text to the second (with more than two, to the last).
     support : int
-        Number of raters whose text is the wording or equivalent to it.
+        Number of raters with the wording or an equivalent text.
     wording : str
         The medoid: the text with the highest summed equivalence to the others.
     pairs : tuple of (str, str, float)
         Two raters and the equivalence of their texts, for each pair; `equivalence` is their mean.
     sources : tuple of str
-        With terminologies: where the scores of its pairs come from, sorted.
+        With terminologies: the sources of the scores of its pairs, sorted.
     """
 
     texts: dict[str, str]
@@ -109,7 +109,7 @@ class Consensus:
     unmatched : dict of str to tuple of str
         The texts of each rater that no other rater matches.
     suggestion : tuple of str
-        What a majority of the raters supports.
+        The texts that a majority of the raters supports.
     approximate : bool
         Whether there were more than ``MANY`` texts, so that only equivalent texts were matched, the highest scores
         first.
@@ -142,7 +142,7 @@ def relation(equivalence: float, forward: float | None = None, backward: float |
     equivalence : float
         P(first ≡ second).
     forward, backward : float, optional
-        P(first ⇒ second) and P(second ⇒ first), where the measure is directional. A text that entails the other without
+        P(first ⇒ second) and P(second ⇒ first), if the measure is directional. A text that entails the other without
         being entailed by it is the more specific one.
 
     Returns
@@ -173,25 +173,25 @@ def consensus(
     P : callable or array_like, shape (t, t)
         Equivalence: ``P(pairs)`` gives one value for each pair of texts, a matrix is over ``distinct_texts(answers)``.
     directions : callable or array_like, shape (t, t), optional
-        P(row ⇒ column), in the same two forms, where the measure is directional.
+        P(row ⇒ column), in the same two forms, if the measure is directional.
     method : {"optimal", "greedy"}
         Assignment between two raters; use the coefficient's method to get the matches that it counted.
     """
     check_method(method)
     texts = distinct_texts(answers)
     index = {text: i for i, text in enumerate(texts)}
-    sets = [[index[t] for t in dict.fromkeys(given)] for given in answers.values()]
+    sets = [[index[t] for t in dict.fromkeys(rater_texts)] for rater_texts in answers.values()]
     raters = list(answers)
-    nodes = [(r, t) for r, given in enumerate(sets) for t in given]
-    own = own_rater(nodes, len(texts))
+    nodes = [(r, t) for r, rater_texts in enumerate(sets) for t in rater_texts]
+    rater_of_text = own_rater(nodes, len(texts))
     within: Callable[[list[int]], _Scores]
-    many = len(nodes) > MANY
-    if many:
-        sparse = SparseScores(P, directions, texts, own)
+    is_many = len(nodes) > MANY
+    if is_many:
+        sparse = SparseScores(P, directions, texts, rater_of_text)
         clusters, within = sparse.clusters(nodes), sparse.within
     else:
-        equal = matrix_of(P, texts, own, both=False)
-        implied = None if directions is None else matrix_of(directions, texts, own, both=True)
+        equal = matrix_of(P, texts, rater_of_text, is_directed=False)
+        implied = None if directions is None else matrix_of(directions, texts, rater_of_text, is_directed=True)
         if len(raters) == 2:
             clusters = clusters_of_two(sets, equal, method)
         else:
@@ -200,23 +200,23 @@ def consensus(
     matches = [_match([nodes[i] for i in c], raters, texts, within([nodes[i][1] for i in c])) for c in clusters]
     matches.sort(key=lambda m: (-m.support, -m.equivalence, m.wording))
     matched = {i for c in clusters for i in c}
-    alone: dict[str, list[str]] = {}
+    unmatched: dict[str, list[str]] = {}
     for number, (r, text) in enumerate(nodes):
         if number not in matched:
-            alone.setdefault(raters[r], []).append(texts[text])
+            unmatched.setdefault(raters[r], []).append(texts[text])
     supported = [m.wording for m in matches if 2 * m.support > len(raters)]
     if len(raters) == 1:
         supported = list(answers[raters[0]])  # the only rater is the majority
     return Consensus(
         matches=tuple(matches),
-        unmatched={rater: tuple(given) for rater, given in alone.items()},
+        unmatched={rater: tuple(rater_texts) for rater, rater_texts in unmatched.items()},
         suggestion=tuple(dict.fromkeys(supported)),
-        approximate=many,
+        approximate=is_many,
     )
 
 
 _Scores = tuple[NDArray[np.float64], NDArray[np.float64] | None]
-"""Equivalence of each pair of k texts and, where the measure has directions, P(row ⇒ column), both of shape (k, k)."""
+"""Equivalence of each pair of k texts and P(row ⇒ column), shape (k, k); None for a measure without directions."""
 
 
 def _within(equal: NDArray[np.float64], implied: NDArray[np.float64] | None, texts: list[int]) -> _Scores:
@@ -228,8 +228,10 @@ def _match(members: Sequence[tuple[int, int]], raters: Sequence[str], texts: Seq
     """Make the match of (rater, text) pairs."""
     p, directed = scores
     t = [i for _, i in members]
-    own = [raters[r] for r, _ in members]
-    pairs = tuple((own[i], own[j], float(p[i, j])) for i in range(len(t)) for j in range(i + 1, len(t)))
+    member_raters = [raters[r] for r, _ in members]
+    pairs = tuple(
+        (member_raters[i], member_raters[j], float(p[i, j])) for i in range(len(t)) for j in range(i + 1, len(t))
+    )
     words = [texts[i] for i in t]
     sums = p.sum(axis=1).tolist()
     # Ties (two texts always tie) go to the shorter wording, then alphabetically: no rater is preferred.

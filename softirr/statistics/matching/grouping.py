@@ -1,4 +1,4 @@
-"""Groups of equivalent texts over a whole project, from compared pairs and what people decided about some of them."""
+"""Groups of equivalent texts over a whole project, from compared pairs and people's decisions about some of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def equivalent_groups(
     decided: Mapping[tuple[int, int], bool] | None = None,
     threshold: float = 0.5,
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """Groups of texts whose mean equivalence reaches the threshold (average linkage), and contradictory decisions.
+    """Groups of texts with a mean equivalence of at least the threshold (average linkage), and contradictory decisions.
 
     Pairs that were not compared count as different. People's decisions come first: a pair that was decided to differ
     is never in one group; the less frequent text of the two leaves it. The groups of a pair that was decided to be
@@ -67,10 +67,10 @@ def equivalent_groups(
     Returns
     -------
     tuple of (list of list of int, list of (int, int))
-        The groups, each with the most frequent text first, and pairs decided to be the same that other decisions keep
-        apart.
+        The groups, each with the most frequent text first, and the pairs decided to be the same that other decisions
+        separate.
     """
-    known = {
+    compared = {
         (min(a, b), max(a, b)): value
         for a, b, value in zip(
             np.asarray(left, dtype=np.int64).tolist(),
@@ -82,96 +82,97 @@ def equivalent_groups(
     }
     decisions = dict(decided or {})  # kept out of the means: one decision would pull its two texts out of their groups
     order = sorted(range(n), key=lambda i: (-weight[i], i))
-    place = {text: at for at, text in enumerate(order)}
+    rank = {text: position for position, text in enumerate(order)}
     apart: dict[int, set[int]] = {}
     for (a, b), same in decisions.items():
         if not same:
             apart.setdefault(a, set()).add(b)
             apart.setdefault(b, set()).add(a)
     groups = [
-        part
-        for group in _linked(n, known, threshold)
-        for part in _parted(sorted(group, key=place.__getitem__), known, apart, threshold)
+        subgroup
+        for group in _linked(n, compared, threshold)
+        for subgroup in _parted(sorted(group, key=rank.__getitem__), compared, apart, threshold)
     ]
     groups, contradictions = _united(groups, decisions, apart)
-    groups = [sorted(group, key=place.__getitem__) for group in groups]
-    return sorted(groups, key=lambda group: place[group[0]]), contradictions
+    groups = [sorted(group, key=rank.__getitem__) for group in groups]
+    return sorted(groups, key=lambda group: rank[group[0]]), contradictions
 
 
-def _linked(n: int, known: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
+def _linked(n: int, compared: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
     """Groups by average linkage, one connected component after the other."""
     todo = [(list(range(n)), threshold)]
     groups: list[list[int]] = []
     while todo:
         members, cut = todo.pop()
-        number = {text: at for at, text in enumerate(members)}
-        links = [pair for pair, value in known.items() if value >= cut and pair[0] in number]
+        number = {text: index for index, text in enumerate(members)}
+        links = [pair for pair, value in compared.items() if value >= cut and pair[0] in number]
         label = components(len(members), [number[a] for a, _ in links], [number[b] for _, b in links])
-        parts: dict[int, list[int]] = {}
-        for text, own in zip(members, label.tolist(), strict=True):
-            parts.setdefault(own, []).append(text)
-        for part in parts.values():
+        by_label: dict[int, list[int]] = {}
+        for text, component_label in zip(members, label.tolist(), strict=True):
+            by_label.setdefault(component_label, []).append(text)
+        for component in by_label.values():
             higher = next((step for step in _STEPS if step > cut), None)
-            if len(part) > _LARGEST and higher is not None:
-                todo.append((part, higher))
+            if len(component) > _LARGEST and higher is not None:
+                todo.append((component, higher))
             else:
-                groups += _clustered(part, known, threshold)
+                groups += _clustered(component, compared, threshold)
     return groups
 
 
-def _clustered(part: list[int], known: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
-    if len(part) <= 2:
-        return [part]
+def _clustered(texts: list[int], compared: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
+    if len(texts) <= 2:
+        return [texts]
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
-    number = {text: at for at, text in enumerate(part)}
-    distance = np.ones((len(part), len(part)))
-    for a, text in enumerate(part):
+    number = {text: index for index, text in enumerate(texts)}
+    distance = np.ones((len(texts), len(texts)))
+    for a, text in enumerate(texts):
         for b in range(a):
-            value = known.get((min(text, part[b]), max(text, part[b])))
+            value = compared.get((min(text, texts[b]), max(text, texts[b])))
             if value is not None:
                 distance[a, b] = distance[b, a] = 1.0 - value
     label = fcluster(linkage(squareform(distance, checks=False), "average"), 1.0 - threshold + 1e-9, "distance")
     groups: dict[int, list[int]] = {}
-    for text, own in zip(number, label.tolist(), strict=True):
-        groups.setdefault(own, []).append(text)
+    for text, cluster in zip(number, label.tolist(), strict=True):
+        groups.setdefault(cluster, []).append(text)
     return list(groups.values())
 
 
 def _parted(
-    group: list[int], known: Mapping[tuple[int, int], float], apart: Mapping[int, set[int]], threshold: float
+    group: list[int], compared: Mapping[tuple[int, int], float], apart: Mapping[int, set[int]], threshold: float
 ) -> list[list[int]]:
     """The group without pairs that were decided to differ, in the order of how frequent texts are."""
-    parts: list[list[int]] = []
+    subgroups: list[list[int]] = []
     for text in group:
-        for at, part in enumerate(parts):
-            if apart.get(text, set()).isdisjoint(part):
-                mean = sum(known.get((min(text, one), max(text, one)), 0.0) for one in part) / len(part)
-                if at == 0 or mean >= threshold:
-                    part.append(text)
+        for index, subgroup in enumerate(subgroups):
+            if apart.get(text, set()).isdisjoint(subgroup):
+                total = sum(compared.get((min(text, member), max(text, member)), 0.0) for member in subgroup)
+                mean = total / len(subgroup)
+                if index == 0 or mean >= threshold:
+                    subgroup.append(text)
                     break
         else:
-            parts.append([text])
-    return parts
+            subgroups.append([text])
+    return subgroups
 
 
 def _united(
     groups: list[list[int]], decisions: Mapping[tuple[int, int], bool], apart: Mapping[int, set[int]]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """The groups with those joined that a decision says are the same."""
-    of = {text: at for at, group in enumerate(groups) for text in group}
-    kept = [list(group) for group in groups]
+    """The groups, joined if people decided that texts of two of them are the same."""
+    of = {text: index for index, group in enumerate(groups) for text in group}
+    united = [list(group) for group in groups]
     contradictions = []
     for (a, b), same in sorted(decisions.items()):
         first, second = of[a], of[b]
         if not same or first == second:
             continue
-        if any(not apart.get(text, set()).isdisjoint(kept[first]) for text in kept[second]):
+        if any(not apart.get(text, set()).isdisjoint(united[first]) for text in united[second]):
             contradictions.append((a, b))
             continue
-        for text in kept[second]:
+        for text in united[second]:
             of[text] = first
-        kept[first] += kept[second]
-        kept[second] = []
-    return [group for group in kept if group], contradictions
+        united[first] += united[second]
+        united[second] = []
+    return [group for group in united if group], contradictions

@@ -141,23 +141,25 @@ class TestPool:
 
     def test_as_many_pairs_are_drawn_as_wanted_where_most_are_of_one_item(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
-        sizes = [len(Design.of(ratings, text_pairs(), equal, pool=9, every=1, seed=seed).density) for seed in range(30)]
+        sizes = [
+            len(Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=1, seed=seed).density) for seed in range(30)
+        ]
         assert set(sizes) == {9}
 
     def test_raters_who_share_one_item_only_have_pairs_among_all_answers(self):
         ratings = Ratings(np.arange(20) // 2, np.arange(20), np.arange(20), 10, 20, 35)
-        design = Design.of(ratings, text_pairs(), equal, pool=30, every=1)
+        design = Design.of(ratings, text_pairs(), equal, pool=30, all_up_to=1)
         assert design.density.tolist() == [1 / 180] * 30 and not design.cohen_weight.any()
         assert design.pooled_weight.sum() == pytest.approx(1 - 1 / 10)
 
     def test_few_pairs_are_all_taken(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
-        assert Design.of(ratings, text_pairs(), equal, pool=9, every=25).complete
-        assert not Design.of(ratings, text_pairs(), equal, pool=9, every=24).complete
+        assert Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=25).complete
+        assert not Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=24).complete
 
     def test_weights_are_shares_where_each_of_two_rater_pairs_has_two_items(self):
         ratings = Ratings(np.arange(8) // 2, np.array([0, 1, 0, 1, 0, 2, 0, 2]), np.arange(8), 4, 3, 35)
-        design = Design.of(ratings, text_pairs(), equal, pool=9, every=100)
+        design = Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=100)
         assert design.complete and design.cohen_weight.sum() == pytest.approx(1 / 2)
 
     @pytest.mark.parametrize("weights", [False, True])

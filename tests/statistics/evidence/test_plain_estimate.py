@@ -190,7 +190,7 @@ def test_values(world):
 
 
 def test_rater_pairs_and_raters(world):
-    plain, parts = world.plain, world.estimates.parts
+    plain, parts = world.plain, world.estimates.rater_estimates
     comparisons = world.measure_chance.ratings.comparisons
     cells = [("abcdef"[r], "abcdef"[s]) for r, s in comparisons.rater_pairs.tolist()]
     given = Coefficient(0.4, 0.1, (0.3, 0.5))
@@ -222,7 +222,7 @@ def test_interval_by_judgments_alone(world):
 def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
     fit = Fit(world.frames.design, world.record, world.evidence)
     chance = world.measure_chance
-    table = chance.ratings, chance.scores, chance.chance, chance.place
+    table = chance.ratings, chance.scores, chance.chance, chance.design_index
     draws = posterior_draws(fit, *table, np.arange(chance.ratings.n_items), 4_000)
     for number, key in enumerate(world.plain.same):
         drawn = draws.scores[number] + draws.noise[number]
