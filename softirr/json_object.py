@@ -10,7 +10,7 @@ __all__ = ["JsonObject"]
 
 @dataclass(frozen=True)
 class JsonObject:
-    """Base of a result whose JSON object has a key for each of its fields."""
+    """Base class of results. Each field becomes a key of the JSON object."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON.

@@ -29,37 +29,42 @@ def changed_options(function: str, options: _Options, keywords: Mapping[str, Any
     Raises
     ------
     InputError
-        If there is no option of a name.
+        If an option does not exist.
     """
-    known = [one.name for one in fields(options)]  # type: ignore[arg-type]
+    names = [option.name for option in fields(options)]  # type: ignore[arg-type]
     for name in keywords:
-        if name not in known:
-            raise InputError(f"{function} has no option {name}: it has {', '.join(known)}.")
+        if name not in names:
+            raise InputError(f"{function} has no option {name}: it has {', '.join(names)}.")
     return replace(options, **keywords)  # type: ignore[type-var]
 
 
 def takes_options(*sources: Callable[..., Any], without: Collection[str] = ()) -> Callable[[_Function], _Function]:
-    """A decorator of functions whose ``**keywords`` are options by name: signature and documentation show each of them.
+    """A decorator for functions that take options as ``**keywords``: it adds them to signature and documentation.
 
     Parameters
     ----------
     *sources : frozen dataclass or function
-        The keyword-only parameters of each are options. Those that the decorated function has itself stay as they are.
+        The keyword-only parameters of each are options. Parameters of the decorated function are unchanged.
     without : collection of str
-        Options of the sources that the function has no use for: they are not shown.
+        Options of the sources that the function does not use: they are not shown.
     """
 
     def decorated(function: _Function) -> _Function:
         signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         options = {
-            one.name: one
+            parameter.name: parameter
             for source in sources
-            for one in inspect.signature(source).parameters.values()
-            if one.kind is inspect.Parameter.KEYWORD_ONLY and one.name not in {*signature.parameters, *without}
+            for parameter in inspect.signature(source).parameters.values()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            and parameter.name not in {*signature.parameters, *without}
         }
         section = "".join(_entries(source, options) for source in sources)
-        vars(function)["__signature__"] = signature.replace(parameters=[*own, *options.values()])
+        vars(function)["__signature__"] = signature.replace(parameters=[*parameters, *options.values()])
         function.__doc__ = _KEYWORDS.sub(lambda _: section, function.__doc__ or "")
         return function
 
@@ -67,7 +72,7 @@ def takes_options(*sources: Callable[..., Any], without: Collection[str] = ()) -
 
 
 def _entries(source: Callable[..., Any], options: Mapping[str, inspect.Parameter]) -> str:
-    """What the documentation of a source says about these options."""
+    """The documentation of these options, copied from a source."""
     section = (source.__doc__ or "").split("----------\n", 1)[-1].split("\n\n", 1)[0] + "\n"
     return "".join(
         entry[0]

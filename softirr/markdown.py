@@ -29,12 +29,12 @@ def table_head(columns: Sequence[str], *, right: Collection[int] = ()) -> tuple[
     Parameters
     ----------
     right : collection of int
-        Places of the columns that are aligned to the right.
+        Indices of the columns that are aligned to the right.
 
     Examples
     --------
     >>> table_head(["measure", "error"], right={1})
     ('| measure | error |', '|---|---:|')
     """
-    marks = ("---:" if place in right else "---" for place in range(len(columns)))
+    marks = ("---:" if column in right else "---" for column in range(len(columns)))
     return table_row(columns), f"|{'|'.join(marks)}|"

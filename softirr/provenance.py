@@ -1,4 +1,4 @@
-"""Where a score comes from, and how far a long computation is: what every layer hands on."""
+"""The origin of scores, and the progress of long computations; every layer passes them on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Provenance:
         Number of answers of a language model so far that could not be read, each counted as P = 0; None if there are
         none.
     policy
-        What counts as the same, as :meth:`softirr.Policy.to_dict` gives it; None if no policy was chosen.
+        The policy, as :meth:`softirr.Policy.to_dict` returns it; None if no policy was chosen.
     facts
         Version of the facts that are read before a model compares texts; None if none are.
     terminologies

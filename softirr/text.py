@@ -29,7 +29,7 @@ _JOINING = (
 _JOINERS = re.compile(
     f"(?<![{_JOINING}\u200c\u200d])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]++(?![{_JOINING}])"
 )
-"""Zero-width joiners and non-joiners where no script needs them."""
+"""Zero-width joiners and non-joiners in positions that no script needs."""
 _MARK_RUN = re.compile(r"[^\w\s\x00-\x7f]{31,}")
 """More marks in a row than any language needs: 30 are Unicode's limit for streams (UAX 15).
 
@@ -77,7 +77,7 @@ def normalize(text: str, *, casefold: bool = False, ignore_harakat: bool = False
     The normal form is Unicode NFC with white space folded to single spaces. Width forms, native digits, ligatures and
     Arabic positional forms are replaced by their plain characters, and tatweel and invisible characters (zero-width
     spaces, soft hyphens, marks of direction) are removed. Superscripts stay, because 10² is not 102. Zero-width joiners
-    stay where a script needs them. Control characters count as white space; lone surrogates become U+FFFD.
+    stay if a script needs them. Control characters count as white space; lone surrogates become U+FFFD.
 
     Parameters
     ----------
@@ -116,10 +116,9 @@ def clean(text: str) -> str:
 
 
 def _composed(text: str) -> str:
-    """The text in NFC, in time that is linear but for sorting.
+    """The text in NFC, in linear time except for sorting.
 
-    Python puts combining marks in order by insertion, which takes the square of their number: long runs are sorted here
-    first.
+    Python orders combining marks by insertion sort, which takes quadratic time. Long runs are therefore sorted first.
     """
     return unicodedata.normalize("NFC", _MARK_RUN.sub(lambda run: _in_order(run[0]), text))
 
@@ -190,14 +189,14 @@ def sentences(text: str) -> tuple[str, ...]:
     ends = list(_SENTENCE.finditer(text))
     if not ends:
         return (text,)
-    protected_text, found, start = protected(text), [], 0
+    protected_text, pieces, start = protected(text), [], 0
     for end in ends:
         preceding = text[max(start, end.start() - _ABBREVIATION) : end.start()]
         if protected_text[end.start()] or _NO_END.search(preceding):
             continue
-        found.append(text[start : end.start()])
+        pieces.append(text[start : end.start()])
         start = end.end()
-    return (*found, text[start:])
+    return (*pieces, text[start:])
 
 
 def protected(text: str) -> list[bool]:

@@ -1,11 +1,11 @@
-"""The audit: judgments of a random sample of pairs correct the coefficients, whatever the measure.
+"""The audit: judgments of a random sample of pairs correct the coefficients of any measure.
 
-``draw_sheet`` draws units and writes them as a sheet that contains texts only; ``apply`` reads judged sheets and gives
-the report with corrected coefficients. A unit is a pair of texts of two raters, from their answers to one item or to
-different items (agreement by chance). N units are N judgments, also where answers are sets of texts. Texts that are
+``draw_sheet`` draws units and writes them to a sheet that contains texts only; ``apply`` reads judged sheets and
+returns the report with corrected coefficients. A unit is a pair of texts of two raters, from their answers to one item
+or to different items (agreement by chance). N units are N judgments, even if answers are sets of texts. Pairs that are
 identical, known to a terminology or decided by a reviewer are never in a sheet.
 
-"Can't tell" and an empty judgment count as not judged. That one text is more general counts as the policy says.
+Undecided and empty judgments count as not judged. The policy determines how a more general text counts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class AuditSheet:
-    """Units, in the order in which they are judged: the first `units` of a sheet are a valid sample, too."""
+    """Units, in the order of judging. The first units of a sheet, in any number, are a valid sample too."""
 
     units: tuple[AuditUnit, ...]
 
@@ -72,7 +72,7 @@ def draw_sheet(
     Parameters
     ----------
     measure : str or Measure
-        Strata of pairs where it is uncertain get more units.
+        Strata of pairs with uncertain scores get more units.
     judgments : int
         Number of pairs of texts. A larger number with the same seed draws the same pairs and additional ones.
     assignment : {"optimal", "greedy"}
@@ -99,8 +99,10 @@ def draw_sheet(
         raise InputError(f"The number of judgments is {judgments}, but it must be at least 1.")
     table = table_from(table)
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-    with cache_and_progress(scorer, cache, progress) as (store, shown):
-        frames = Frames(table, PairScorer(scorer, table.texts, cache=store, progress=shown), seed, assignment)
+    with cache_and_progress(scorer, cache, progress) as (store, progress_function):
+        frames = Frames(
+            table, PairScorer(scorer, table.texts, cache=store, progress=progress_function), seed, assignment
+        )
         units = list(islice(frames.units(), judgments))
     if not units:
         raise InputError("There is nothing to judge: no two answers to one item differ.")
@@ -128,7 +130,7 @@ def apply(
         Not necessarily the measure that the sheets were drawn with: judgments count wherever their pairs are pairs of
         the table.
     sheets : sequence of Judgments or paths
-        Of one or several judges, drawn at once or one after another.
+        Judged sheets of one or several judges, drawn at once or one after another.
     policy, options, cache, progress
         As for :func:`softirr.agreement`.
 

@@ -84,8 +84,8 @@ class PairClassifier:
         )
         self.config: Any = model.config
         # rows of a table in int8 are read one by one
-        counted = (weight.numel() for weight in model.parameters() if weight.dtype != torch.int8)
-        self._is_small = sum(counted) <= _SMALL_MODEL
+        weight_counts = (weight.numel() for weight in model.parameters() if weight.dtype != torch.int8)
+        self._is_small = sum(weight_counts) <= _SMALL_MODEL
         self.n_labels = int(self.config.num_labels)
         self.id2label: dict[int, str] = dict(self.config.id2label)
         limit = length_limit(self.tokenizer, self.config)
@@ -133,32 +133,32 @@ class PairClassifier:
         With several threads the last batches are smaller, so that no thread waits long for the last one of another.
         """
         threads = self._threads if self.device.type == "cpu" else 1
-        left = int(lengths[order].sum())
-        threads = 1 if left <= _SMALL else threads
+        remaining_tokens = int(lengths[order].sum())
+        threads = 1 if remaining_tokens <= _SMALL else threads
         batches, start = [], 0
         while start < len(order):
             budget = self.token_budget
             if threads > 1:
-                budget = min(budget, max(left // (2 * threads), _LAST_BATCH))
+                budget = min(budget, max(remaining_tokens // (2 * threads), _LAST_BATCH))
             batch = order[start : start + max(1, budget // int(lengths[order[start]]))]
             batches.append(batch)
             start += len(batch)
-            left -= int(lengths[batch].sum())
+            remaining_tokens -= int(lengths[batch].sum())
         return batches
 
-    def _run_on_threads(self, table: TokenTable, left: Ints, right: Ints, batches: list[Ints]) -> Results:
+    def _run_on_threads(self, table: TokenTable, left_texts: Ints, right_texts: Ints, batches: list[Ints]) -> Results:
         """Run a batch per thread, so that threads do not wait for each other inside every matrix product."""
 
         def run(batch: Ints) -> tuple[Ints, Any]:
             try:
                 with torch.inference_mode():
-                    return batch, self._forward(table.pack(left[batch], right[batch])).cpu().numpy()
+                    return batch, self._forward(table.pack(left_texts[batch], right_texts[batch])).cpu().numpy()
             except (RuntimeError, MemoryError) as error:
                 if not out_of_memory(error):
                     raise
                 return batch, None
 
-        is_small = len(batches) == 1 and int(table.pair_lengths(left, right)[0].sum()) <= _SMALL
+        is_small = len(batches) == 1 and int(table.pair_lengths(left_texts, right_texts)[0].sum()) <= _SMALL
         threads_before = torch.get_num_threads()
         try:
             if self.device.type != "cpu" or self._threads == 1 or is_small:
@@ -175,11 +175,11 @@ class PairClassifier:
             # set_num_threads in a worker also changes the default of later threads
             torch.set_num_threads(threads_before)
 
-    def _run_on_gpu(self, table: TokenTable, left: Ints, right: Ints, batches: list[Ints]) -> Results:
+    def _run_on_gpu(self, table: TokenTable, left_texts: Ints, right_texts: Ints, batches: list[Ints]) -> Results:
         """Pack batches while the GPU computes. Results are fetched one batch later, so that the GPU never waits."""
         previous: tuple[Ints, torch.Tensor, torch.cuda.Event] | None = None
         with torch.inference_mode(), ThreadPoolExecutor(1) as packer:
-            packed = [packer.submit(table.pack, left[batch], right[batch]) for batch in batches]
+            packed = [packer.submit(table.pack, left_texts[batch], right_texts[batch]) for batch in batches]
             for batch, inputs in zip(batches, packed, strict=True):
                 try:
                     result = self._forward(inputs.result())

@@ -28,14 +28,14 @@ def pick_device(device: str) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        found = torch.device(device)
+        torch_device = torch.device(device)
     except RuntimeError as error:
         raise InputError(f"There is no device {device!r}; use auto, cpu, cuda or mps.") from error
-    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+    if torch_device.type == "cuda" and (torch_device.index or 0) >= torch.cuda.device_count():
         raise InputError(f"The device {device} is not on this machine.")
-    if found.type == "mps" and not torch.backends.mps.is_available():
+    if torch_device.type == "mps" and not torch.backends.mps.is_available():
         raise InputError(f"The device {device} is not on this machine.")
-    return found
+    return torch_device
 
 
 def pick_precision(precision: str, device: torch.device, models: str) -> str:
@@ -74,7 +74,7 @@ class Batches:
 
     def run(self, lengths: Sequence[int], work: Callable[[list[int]], None]) -> None:
         """Call `work` with the numbers of the inputs of each batch; `lengths` are their tokens."""
-        order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+        order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
         start = 0
         while start < len(order):
             batch = order[start : start + max(1, self._tokens // max(1, lengths[order[start]]))]

@@ -85,7 +85,7 @@ class RayEngine(ShardedEngine):
 
     def close(self) -> None:
         """Stop the actors; the cluster keeps running."""
-        for actor in [*self._starting.values(), *(each.handle for each in self._ready)]:
+        for actor in [*self._starting.values(), *(ready_actor.handle for ready_actor in self._ready)]:
             self._end(actor)
         self._starting.clear()
         self._ready.clear()
@@ -108,15 +108,15 @@ class RayEngine(ShardedEngine):
         while True:
             references = self._wait(list(self._starting), end)
             for reference in references:
-                about = self._started(reference)
-                if about is not None:
-                    return about
+                properties = self._started(reference)
+                if properties is not None:
+                    return properties
 
     def _started(self, reference: Any) -> About | None:
         """Register a worker that has loaded the model; where it failed, start another one and return None."""
         actor = self._starting.pop(reference)
         try:
-            about: About = self._ray.get(reference)
+            properties: About = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
             self._end(actor)
             self._failed_starts += 1
@@ -132,7 +132,7 @@ class RayEngine(ShardedEngine):
             return None
         self._failed_starts = 0
         self._ready.append(_Actor(actor))
-        return about
+        return properties
 
     def _lost(self, actor: _Actor) -> None:
         """Replaces a worker."""
@@ -169,9 +169,9 @@ class RayEngine(ShardedEngine):
                 end = time.monotonic() + (_PATIENCE if not self._ready else float("inf"))
                 for reference in self._wait_any([*at_work, *self._starting], end):
                     if reference in self._starting:
-                        about = self._started(reference)
-                        if about is not None:
-                            self._admit(about)
+                        properties = self._started(reference)
+                        if properties is not None:
+                            self._admit(properties)
                         continue
                     owner = next((actor for actor in self._ready if reference in actor.running), None)
                     if owner is None:
@@ -184,10 +184,10 @@ class RayEngine(ShardedEngine):
                     self._ray.cancel(reference)
                 actor.running.clear()
         if given_up:
-            others = f", and so did {len(given_up) - 1} other such parts" if len(given_up) > 1 else ""
+            others_note = f", and so did {len(given_up) - 1} other such parts" if len(given_up) > 1 else ""
             raise SoftirrError(
                 f"{given_up[0].share} ended {_TRIES} workers of the Ray cluster, one after the other, "
-                f"perhaps for lack of memory{others}. Pairs that were scored before are kept."
+                f"perhaps for lack of memory{others_note}. Pairs that were scored before are kept."
             )
 
     def _wait_any(self, references: list[Any], end: float) -> list[Any]:
@@ -209,16 +209,16 @@ class RayEngine(ShardedEngine):
                 raise cause from None
             raise SoftirrError(f"A worker of the Ray cluster failed: {type(cause).__name__}.") from error
         except self._ray.exceptions.RayError:
-            given = deque(actor.running.items())
+            assigned = deque(actor.running.items())
             actor.running.clear()
             self._lost(actor)
-            # Tasks run in the order in which they were given: the first one without a result was at work, or it
+            # Tasks run in the order in which they were assigned: the first one without a result was at work, or it
             # was done and its result was lost with the worker. Of two, each runs alone from now on.
-            while given and (done := self._done(given[0][0])) is not None:
-                yield given.popleft()[1].share.where, done
-            for _, task in given:
+            while assigned and (done := self._done(assigned[0][0])) is not None:
+                yield assigned.popleft()[1].share.where, done
+            for _, task in assigned:
                 task.alone = True
-                task.tries += len(given) == 1
+                task.tries += len(assigned) == 1
                 (given_up if task.tries >= _TRIES else suspects).append(task)
         else:
             yield actor.running.pop(reference).share.where, outputs
@@ -236,7 +236,7 @@ class RayEngine(ShardedEngine):
 class _Task:
     share: Share
     alone: bool = False
-    """Whether a worker ended during the task; its next worker then gets no second task."""
+    """Whether a worker ended during the task. Its next worker then runs no other task at the same time."""
     tries: int = 0
     """Workers that ended while they had no other task."""
 

@@ -1,4 +1,4 @@
-"""Independent jobs on a Ray cluster: results as they come; a job whose worker or machine is lost is done again."""
+"""Independent jobs on a Ray cluster: results as they come; jobs of lost workers or machines run again."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def map_jobs(
         processor for ten minutes.
     """
     ray = connect()
-    held = [ray.put(function)]  # inside a list a reference is passed as such
+    wrapped_function = [ray.put(function)]  # inside a list a reference is passed as such
     remote = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(_run).remote
     source = ((job, 0) for job in jobs)
     waiting: deque[tuple[Job, int]] = deque()
@@ -87,7 +87,7 @@ def map_jobs(
                 task = waiting.popleft() if waiting else next(source, None)
                 if task is None:
                     break
-                running[remote(held, task[0])] = task
+                running[remote(wrapped_function, task[0])] = task
             if not running:
                 break
             reference = _wait(ray, list(running))
@@ -109,9 +109,9 @@ def map_jobs(
         for reference in running:  # the caller stops early
             ray.cancel(reference, force=True)
     if given_up:
-        others = f", and so did {len(given_up) - 1} others" if len(given_up) > 1 else ""
+        others_note = f", and so did {len(given_up) - 1} others" if len(given_up) > 1 else ""
         raise SoftirrError(
-            f"{name(given_up[0])} ended {_TRIES} workers of the Ray cluster, one after the other, perhaps for lack of memory{others}. "
+            f"{name(given_up[0])} ended {_TRIES} workers of the Ray cluster, one after the other, perhaps for lack of memory{others_note}. "
             "All other jobs are done."
         )
 
@@ -131,14 +131,14 @@ def _wait(ray: Any, references: list[Any]) -> Any:
             raise SoftirrError("The Ray cluster has no processor any more; start machines and run again.")
 
 
-def _run(held: list[Any], job: Any) -> Any:
+def _run(wrapped_function: list[Any], job: Any) -> Any:
     """Done by a worker."""
-    return _function(held[0])(job)
+    return _function(wrapped_function[0])(job)
 
 
 @lru_cache(maxsize=1)
 def _function(reference: Any) -> Callable[[Any], Any]:
-    """The function, fetched once by each worker: what it remembers serves the next job."""
+    """The function, fetched once by each worker, so that its caches serve the next jobs."""
     import ray
 
     function: Callable[[Any], Any] = ray.get(reference)

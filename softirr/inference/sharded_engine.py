@@ -54,14 +54,16 @@ class ShardedEngine(ABC):
         first = abouts[0]
         self.n_labels, self.id2label, self.max_length = first.n_labels, first.id2label, first.max_length
         self.precision, self.device_name = first.precision, ""
-        for about in abouts:
-            self._admit(about)
+        for properties in abouts:
+            self._admit(properties)
 
-    def _admit(self, about: About) -> None:
+    def _admit(self, properties: About) -> None:
         """Register a worker, which gets shares from now on."""
-        if about.precision != self.precision:
+        if properties.precision != self.precision:
             raise InputError("The workers chose different number formats; name one with the option precision.")
-        names = [*self.device_name.split(", "), about.device_name] if self.device_name else [about.device_name]
+        names = (
+            [*self.device_name.split(", "), properties.device_name] if self.device_name else [properties.device_name]
+        )
         self.device_name = ", ".join(dict.fromkeys(names))
 
     @property
@@ -101,12 +103,12 @@ class Share:
         return f"{len(self.where):,} comparisons of texts of up to {max(map(len, self.texts)):,} characters"
 
 
-def _shares(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Iterator[Share]:
+def _shares(texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Iterator[Share]:
     # Pairs of similar lengths go together, the longest first: the last shares are quick, so all workers finish at
     # about the same time.
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
-    order = np.argsort(-(lengths[left] + lengths[right]), kind="stable")
+    order = np.argsort(-(lengths[left_texts] + lengths[right_texts]), kind="stable")
     for start in range(0, len(order), _SHARE):
         where = order[start : start + _SHARE]
-        used, local = np.unique(np.concatenate([left[where], right[where]]), return_inverse=True)
-        yield Share(where, [texts[i] for i in used.tolist()], local[: len(where)], local[len(where) :])
+        text_numbers, local = np.unique(np.concatenate([left_texts[where], right_texts[where]]), return_inverse=True)
+        yield Share(where, [texts[i] for i in text_numbers.tolist()], local[: len(where)], local[len(where) :])

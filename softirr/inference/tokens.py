@@ -168,29 +168,29 @@ class TokenTable:
         self.lengths, self._starts = lengths[3:], (ends - lengths)[3:]
 
     def pair_lengths(
-        self, left: NDArray[np.int64], right: NDArray[np.int64]
+        self, left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Tokens of each pair after cutting, shape (n,), and whether it was cut, shape (n,)."""
-        full_length = self.lengths[left] + self.lengths[right] + self._tokens.special
+        full_length = self.lengths[left_texts] + self.lengths[right_texts] + self._tokens.special
         return np.minimum(full_length, self._tokens.max_length), full_length > self._tokens.max_length
 
-    def pack(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Packed:
-        """The pairs (left[k], right[k]) as model inputs, end to end."""
-        if not self._tokens.assembled or not (self.lengths[left].all() and self.lengths[right].all()):
-            return self._pack_by_tokenizer(left, right)
+    def pack(self, left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Packed:
+        """The pairs (left_texts[k], right_texts[k]) as model inputs, end to end."""
+        if not self._tokens.assembled or not (self.lengths[left_texts].all() and self.lengths[right_texts].all()):
+            return self._pack_by_tokenizer(left_texts, right_texts)
         template = self._tokens._template
         assert template is not None
-        n = len(left)
+        n = len(left_texts)
         cut_left, cut_right = longest_first(
-            self.lengths[left], self.lengths[right], self._tokens.max_length - self._tokens.special
+            self.lengths[left_texts], self.lengths[right_texts], self._tokens.max_length - self._tokens.special
         )
         starts, lengths = np.empty((n, 5), dtype=np.int64), np.empty((n, 5), dtype=np.int64)
         starts[:, 0::2], lengths[:, 0::2] = self._special_starts, self._special_lengths
-        left_skip, right_skip = np.zeros_like(left), np.zeros_like(right)
+        left_skip, right_skip = np.zeros_like(left_texts), np.zeros_like(right_texts)
         if getattr(self._tokens._tokenizer, "truncation_side", "right") == "left":
-            left_skip, right_skip = self.lengths[left] - cut_left, self.lengths[right] - cut_right
-        starts[:, 1], lengths[:, 1] = self._starts[left] + left_skip, cut_left
-        starts[:, 3], lengths[:, 3] = self._starts[right] + right_skip, cut_right
+            left_skip, right_skip = self.lengths[left_texts] - cut_left, self.lengths[right_texts] - cut_right
+        starts[:, 1], lengths[:, 1] = self._starts[left_texts] + left_skip, cut_left
+        starts[:, 3], lengths[:, 3] = self._starts[right_texts] + right_skip, cut_right
         pieces = lengths.ravel()
         ends = np.cumsum(pieces)
         total = int(ends[-1]) if n else 0
@@ -205,10 +205,10 @@ class TokenTable:
             starts=first,
         )
 
-    def _pack_by_tokenizer(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Packed:
+    def _pack_by_tokenizer(self, left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Packed:
         encoded = [
             self._tokens.encode_pair(self._texts[i], self._texts[j])
-            for i, j in zip(left.tolist(), right.tolist(), strict=True)
+            for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
         ]
         sums = np.array([len(ids) for ids, _ in encoded], dtype=np.int64)
         first = np.cumsum(sums) - sums
@@ -222,7 +222,7 @@ class TokenTable:
 
 
 def longest_first(
-    left: NDArray[np.int64], right: NDArray[np.int64], room: int
+    left_lengths: NDArray[np.int64], right_lengths: NDArray[np.int64], room: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Lengths of both texts after cutting them to `room` tokens in total.
 
@@ -233,7 +233,7 @@ def longest_first(
 
     Parameters
     ----------
-    left, right : shape (n,)
+    left_lengths, right_lengths : shape (n,)
         Tokens of both texts of each pair.
     room : int
         Most tokens of a pair.
@@ -242,15 +242,15 @@ def longest_first(
     -------
     tuple of two arrays, shape (n,) each
     """
-    short = np.minimum(left, right)
+    short = np.minimum(left_lengths, right_lengths)
     kept_long = np.maximum(short, room - short)
     still = short + kept_long > room
     kept_short = np.where(still, room // 2, short)
     kept_long = np.where(still, room // 2 + room % 2, kept_long)
-    is_whole = left + right <= room
-    swap = left > right
-    new_left = np.where(is_whole, left, np.where(swap, kept_long, kept_short))
-    new_right = np.where(is_whole, right, np.where(swap, kept_short, kept_long))
+    is_whole = left_lengths + right_lengths <= room
+    swap = left_lengths > right_lengths
+    new_left = np.where(is_whole, left_lengths, np.where(swap, kept_long, kept_short))
+    new_right = np.where(is_whole, right_lengths, np.where(swap, kept_short, kept_long))
     return new_left, new_right
 
 

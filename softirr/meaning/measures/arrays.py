@@ -40,8 +40,8 @@ def numbered_pairs(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], Ints, I
     texts = sorted({text for pair in normalized for text in pair})
     numbers = {text: number for number, text in enumerate(texts)}
     ids = np.array([(numbers[first], numbers[second]) for first, second in normalized], dtype=np.int64)
-    left, right = ids.reshape(-1, 2).T
-    return texts, left, right
+    left_texts, right_texts = ids.reshape(-1, 2).T
+    return texts, left_texts, right_texts
 
 
 def _not_a_pair(pairs: Any) -> str:
@@ -53,12 +53,12 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
 
 
-def score_once(left: Ints, right: Ints, score: Callable[[Ints, Ints], Floats]) -> Floats:
+def score_once(left_texts: Ints, right_texts: Ints, score: Callable[[Ints, Ints], Floats]) -> Floats:
     """Directions of pairs, each unordered pair of different numbers scored once; 1 for a number with itself.
 
     Parameters
     ----------
-    left, right : shape (n,)
+    left_texts, right_texts : shape (n,)
         Numbers of texts.
     score : callable
         Takes pairs of numbers in ascending order, the smaller number first, and returns their directions.
@@ -76,10 +76,10 @@ def score_once(left: Ints, right: Ints, score: Callable[[Ints, Ints], Floats]) -
     [1] [3]
     [[0.2, 0.8], [0.8, 0.2], [1.0, 1.0]]
     """
-    result = np.ones((len(left), 2), dtype=np.float64)
-    different = np.flatnonzero(left != right)
+    result = np.ones((len(left_texts), 2), dtype=np.float64)
+    different = np.flatnonzero(left_texts != right_texts)
     if len(different):
-        a, b = left[different], right[different]
+        a, b = left_texts[different], right_texts[different]
         size = int(max(a.max(), b.max())) + 1
         keys, index = np.unique(np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True)
         values = score(*np.divmod(keys, size))[index]

@@ -194,8 +194,8 @@ def _key_for(base: str) -> str | None:
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    address = urlsplit(url)
+    return address.scheme, address.hostname or "", address.port or {"http": 80, "https": 443}.get(address.scheme)
 
 
 def _odds(top: list[tuple[str, float]]) -> float:

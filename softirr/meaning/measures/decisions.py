@@ -43,18 +43,18 @@ class _DecidedTexts(PreparedStage):
         self._keys = np.array([key for key, _ in keyed], dtype=np.int64)
         self._values = np.array([is_same for _, is_same in keyed], dtype=np.float64)
 
-    def step(self, left: Ints, right: Ints) -> Step:
+    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
         """Ask about pairs that are not decided."""
-        index, is_known = self._find(left, right)
+        index, is_known = self._find(left_texts, right_texts)
         is_open = np.flatnonzero(~is_known)
 
         def combine(values: Floats) -> Floats:
-            result = np.empty((len(left), 2), dtype=np.float64)
+            result = np.empty((len(left_texts), 2), dtype=np.float64)
             result[is_open] = values
             result[is_known] = self._values[index[is_known]][:, None]
             return result
 
-        return Step(left[is_open], right[is_open], combine)
+        return Step(left_texts[is_open], right_texts[is_open], combine)
 
     def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
         """The block of the next stage, with the decided pairs."""
@@ -68,10 +68,10 @@ class _DecidedTexts(PreparedStage):
                 p[np.ix_(rows == a, columns == b)] = value
         return p
 
-    def _find(self, left: Ints, right: Ints) -> tuple[Ints, Bools]:
+    def _find(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Bools]:
         if not len(self._keys):
-            return np.zeros(len(left), dtype=np.int64), np.zeros(len(left), dtype=bool)
-        key = np.minimum(left, right) * self._n + np.maximum(left, right)
+            return np.zeros(len(left_texts), dtype=np.int64), np.zeros(len(left_texts), dtype=bool)
+        key = np.minimum(left_texts, right_texts) * self._n + np.maximum(left_texts, right_texts)
         index = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
         return index, self._keys[index] == key
 

@@ -134,12 +134,12 @@ class _VectorIndex(TextIndex):
     vectors: NDArray[np.float32]
     ids: NDArray[np.int64]
 
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        cosines = np.empty(len(left), dtype=np.float64)
-        for start in range(0, len(left), _PRODUCTS):
-            part = slice(start, start + _PRODUCTS)
-            cosines[part] = np.einsum("nd,nd->n", self.vectors[left[part]], self.vectors[right[part]])
-        cosines[self.ids[left] == self.ids[right]] = 1.0
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        cosines = np.empty(len(left_texts), dtype=np.float64)
+        for start in range(0, len(left_texts), _PRODUCTS):
+            chunk = slice(start, start + _PRODUCTS)
+            cosines[chunk] = np.einsum("nd,nd->n", self.vectors[left_texts[chunk]], self.vectors[right_texts[chunk]])
+        cosines[self.ids[left_texts] == self.ids[right_texts]] = 1.0
         result: NDArray[np.float64] = self.measure._probabilities(cosines)
         return result
 

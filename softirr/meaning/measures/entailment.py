@@ -129,11 +129,13 @@ class Entailment(Measure):
             )
         self._sha256 = content_hash(located.folder)
         n_labels, id2label = self._engine.n_labels, self._engine.id2label
-        named = stated(n_labels, id2label, None) if others is not None else None  # tests check the bundled models
+        stated_labels = (
+            stated(n_labels, id2label, None) if others is not None else None
+        )  # tests check the bundled models
         if label_order is not None:
             self.labels = given_order(label_order, n_labels)
         else:
-            self.labels = named or resolve(n_labels, id2label, located.hub, self._logits, located.name)
+            self.labels = stated_labels or resolve(n_labels, id2label, located.hub, self._logits, located.name)
         self._counts = {"truncated": 0}  # shared with copies that have other stages
 
     @property

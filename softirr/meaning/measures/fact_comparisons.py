@@ -61,15 +61,15 @@ def comparisons(facts: Sequence[TextFacts], names: Collection[str] = FACTS) -> l
     return [comparison for comparison in all_comparisons if comparison.fact in names and _has_equal(comparison.key)]
 
 
-def any_differ(compared: Iterable[FactComparison], left: Ints, right: Ints) -> Bools:
-    """Which pairs of texts, by number, exclude each other by any fact; `left` and `right` broadcast."""
-    left, right = np.broadcast_arrays(left, right)
-    result = np.zeros(left.shape, dtype=bool)
+def any_differ(compared: Iterable[FactComparison], left_texts: Ints, right_texts: Ints) -> Bools:
+    """Which pairs of texts, by number, exclude each other by any fact; `left_texts` and `right_texts` broadcast."""
+    left_texts, right_texts = np.broadcast_arrays(left_texts, right_texts)
+    result = np.zeros(left_texts.shape, dtype=bool)
     for _, group in groupby(compared, key=lambda comparison: id(comparison.key)):
         first, *more = group
-        key = first.key[left]
-        pairs = np.nonzero((key > 0) & (key == first.key[right]))
-        a, b = left[pairs], right[pairs]
+        key = first.key[left_texts]
+        pairs = np.nonzero((key > 0) & (key == first.key[right_texts]))
+        a, b = left_texts[pairs], right_texts[pairs]
         for comparison in (first, *more):
             result[pairs] |= comparison.exclude(a, b)
     return result

@@ -137,10 +137,10 @@ def _sides(text: str) -> Iterator[Value]:
 
 
 def _signs(text: str) -> Iterator[Value]:
-    """Signs that mean positive and negative: "HIV+", "cough (-)", or nothing but the sign."""
+    """Signs that mean positive and negative: "HIV+", "cough (-)", or only the sign."""
     for match in _SIGN.finditer(text):
-        before = text[: match.start()].rstrip(" (").rpartition(" ")[2]
-        if len(text) == 1 or any(map(str.isalpha, before)):  # not 5+ years
+        preceding_word = text[: match.start()].rstrip(" (").rpartition(" ")[2]
+        if len(text) == 1 or any(map(str.isalpha, preceding_word)):  # not 5+ years
             is_positive = float(match[0][0] == "+")
             yield Value(SIGN, is_positive, is_positive, *match.span())
 
@@ -157,18 +157,18 @@ def _denials(text: str) -> list[tuple[str, bool]]:
         negators = [match for match in _negator().finditer(clause) if _is_negator(match, text)]
         ends = [match.start() for match in negators] + [len(clause)]
         scopes = [clause[match.end() : end] for match, end in zip(negators, ends[1:], strict=True)]
-        before = clause[: ends[0]]
-        if len(scopes) == 1 and not _content(scopes[0]) and not _ENDS_WITH_OR.search(before):
-            scopes = [before]
+        preceding = clause[: ends[0]]
+        if len(scopes) == 1 and not _content(scopes[0]) and not _ENDS_WITH_OR.search(preceding):
+            scopes = [preceding]
         else:
-            words += [(word, False) for word in _content(before)]
+            words += [(word, False) for word in _content(preceding)]
         for scope in scopes:
             denied = _denied(scope)
             if not denied:
                 return []
             words += [(word, True) for word in denied]
     words.sort()
-    if any(one[0] == other[0] and one[1] != other[1] for one, other in pairwise(words)):
+    if any(current[0] == following[0] and current[1] != following[1] for current, following in pairwise(words)):
         return []
     return words
 

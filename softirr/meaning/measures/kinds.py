@@ -139,8 +139,8 @@ class _Numbers(TextIndex):
     def __init__(self, values: Floats, *, ratio: bool, power: int) -> None:
         self._values, self._ratio, self._power = values, ratio, power
 
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        return self._equivalence(self._values[left], self._values[right])
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        return self._equivalence(self._values[left_texts], self._values[right_texts])
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         return self._equivalence(self._values[rows][:, None], self._values[columns][None, :]).astype(np.float32)
@@ -166,12 +166,12 @@ class _Paths(TextIndex):
             for depth in range(len(path)):
                 self._first[number, depth] = prefixes.setdefault(path[: depth + 1], len(prefixes))
 
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        common = np.zeros(len(left), dtype=np.int64)
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        common = np.zeros(len(left_texts), dtype=np.int64)
         for depth in range(self._first.shape[1]):
-            a, b = self._first[left, depth], self._first[right, depth]
+            a, b = self._first[left_texts, depth], self._first[right_texts, depth]
             common += (a == b) & (a >= 0)
-        return np.asarray(common / np.maximum(np.maximum(self._depth[left], self._depth[right]), 1))
+        return np.asarray(common / np.maximum(np.maximum(self._depth[left_texts], self._depth[right_texts]), 1))
 
 
 class _Rankings(TextIndex):
@@ -201,10 +201,10 @@ class _Rankings(TextIndex):
         self._order = matrix([orders(ranking) for ranking in rankings])
         self._member = matrix([((things[thing], 1.0) for thing in ranking) for ranking in rankings])
 
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        order = np.asarray(self._order[left].multiply(self._order[right]).sum(axis=1)).ravel()
-        shared = np.asarray(self._member[left].multiply(self._member[right]).sum(axis=1)).ravel()
-        return self._equivalence(order, shared, self._size[left], self._size[right])
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        order = np.asarray(self._order[left_texts].multiply(self._order[right_texts]).sum(axis=1)).ravel()
+        shared = np.asarray(self._member[left_texts].multiply(self._member[right_texts]).sum(axis=1)).ravel()
+        return self._equivalence(order, shared, self._size[left_texts], self._size[right_texts])
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         order = (self._order[rows] @ self._order[columns].T).toarray()

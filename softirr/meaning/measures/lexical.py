@@ -102,8 +102,8 @@ class _ShortenedTexts(TextIndex):
         self._texts = np.array([*texts, None], dtype=object)[:-1]
         self._scorer, self._workers = scorer, workers
 
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        a, b = self._texts[left].tolist(), self._texts[right].tolist()
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        a, b = self._texts[left_texts].tolist(), self._texts[right_texts].tolist()
         result = np.empty(len(a), dtype=np.float64)
         for batch in _parts([len(first) * len(second) for first, second in zip(a, b, strict=True)]):
             result[batch] = process.cpdist(
@@ -153,8 +153,8 @@ class Exact(IndexedMeasure):
 class _ExactIndex(TextIndex):
     numbers: NDArray[np.int64]
 
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        return (self.numbers[left] == self.numbers[right]).astype(np.float64)
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        return (self.numbers[left_texts] == self.numbers[right_texts]).astype(np.float64)
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         return (self.numbers[rows][:, None] == self.numbers[columns][None, :]).astype(np.float32)
@@ -235,9 +235,9 @@ class _TokenIndex(TextIndex):
     sizes: NDArray[np.int64]
     masi: bool
 
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        shared = np.asarray(self.words[left].multiply(self.words[right]).sum(axis=1)).ravel()
-        return self._equivalence(shared, self.sizes[left], self.sizes[right])
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        shared = np.asarray(self.words[left_texts].multiply(self.words[right_texts]).sum(axis=1)).ravel()
+        return self._equivalence(shared, self.sizes[left_texts], self.sizes[right_texts])
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         shared = (self.words[rows] @ self.words[columns].T).tocoo()
@@ -250,13 +250,13 @@ class _TokenIndex(TextIndex):
         return result
 
     def _equivalence(
-        self, shared: NDArray[np.float64], left: NDArray[np.int64], right: NDArray[np.int64]
+        self, shared: NDArray[np.float64], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        union = left + right - shared
+        union = left_texts + right_texts - shared
         jaccard = np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
         if not self.masi:
             return jaccard
         # thirds as whole numbers, so that no rounded constant enters: M = 3/3 equal, 2/3 subset, 1/3 overlap
-        subset = shared == np.minimum(left, right)
+        subset = shared == np.minimum(left_texts, right_texts)
         thirds = np.where(shared == union, 3.0, np.where(subset, 2.0, 1.0))
         return np.where(shared == union, 1.0, thirds * shared / (3.0 * np.maximum(union, 1)))

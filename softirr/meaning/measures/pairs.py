@@ -64,33 +64,33 @@ class PairScorer:
         self._hashes: list[bytes] = []
         self._known = _KnownPairs()
 
-    def score(self, left: Ints, right: Ints) -> Floats:
-        """P(a ≡ b) of text left[k] with text right[k], shape (n,)."""
-        return mutual(self._directions(left, right))
+    def score(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        """P(a ≡ b) of text left_texts[k] with text right_texts[k], shape (n,)."""
+        return mutual(self._directions(left_texts, right_texts))
 
-    def entail(self, left: Ints, right: Ints) -> Floats | None:
-        """P(a ⇒ b) and P(b ⇒ a) of text left[k] with text right[k], shape (n, 2); None without directions."""
-        return self._directions(left, right) if self.directional else None
+    def entail(self, left_texts: Ints, right_texts: Ints) -> Floats | None:
+        """P(a ⇒ b) and P(b ⇒ a) of texts left_texts[k] and right_texts[k], shape (n, 2); None without directions."""
+        return self._directions(left_texts, right_texts) if self.directional else None
 
     def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
         if not self.cheap:
-            left, right = np.repeat(rows, len(cols)), np.tile(cols, len(rows))
-            return self.score(left, right).astype(np.float32).reshape(len(rows), len(cols))
+            left_texts, right_texts = np.repeat(rows, len(cols)), np.tile(cols, len(rows))
+            return self.score(left_texts, right_texts).astype(np.float32).reshape(len(rows), len(cols))
         a, b = self._ids[rows], self._ids[cols]
         self.pairs_scored += _different_pairs(a, b)
         return self._pipeline.block(a, b, lambda rows, columns: self.measure.block(self._texts, rows, columns))
 
-    def _directions(self, left: Ints, right: Ints) -> Floats:
+    def _directions(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """Both directions, shape (n, 2), of pairs of the project's texts."""
         measured = self._at_once if self.cheap else self._each_once
         if not self.measure.stages:
-            return score_once(self._ids[left], self._ids[right], measured)
+            return score_once(self._ids[left_texts], self._ids[right_texts], measured)
 
         def staged(a: Ints, b: Ints) -> Floats:
             return self._pipeline.directions(a, b, lambda c, d: score_once(c, d, measured))
 
-        return score_once(self._ids[left], self._ids[right], staged)
+        return score_once(self._ids[left_texts], self._ids[right_texts], staged)
 
     def _at_once(self, low: Ints, high: Ints) -> Floats:
         """Scores of a measure with blocks, which are not worth remembering."""
@@ -131,8 +131,8 @@ class PairScorer:
 
     def _ask(self, low: Ints, high: Ints) -> Floats:
         """Scores by the measure; valid ones are stored, and 0 means an answer that could not be read."""
-        used, index = np.unique(np.concatenate([low, high]), return_inverse=True)
-        texts = [self._texts[number] for number in used.tolist()]
+        distinct_numbers, index = np.unique(np.concatenate([low, high]), return_inverse=True)
+        texts = [self._texts[number] for number in distinct_numbers.tolist()]
         fresh = self.measure.directions(texts, index[: len(low)], index[len(low) :])
         if self._cache is not None and self.measure.cache_key is not None:
             is_valid = ~np.isnan(fresh).any(axis=1)
@@ -145,10 +145,10 @@ class PairScorer:
         values, is_known = np.zeros((len(low), 2), dtype=np.float64), np.zeros(len(low), dtype=bool)
         if self._cache is not None and self.measure.cache_key is not None:
             for start in range(0, len(low), _CACHE_READS):
-                part = slice(start, start + _CACHE_READS)
-                pairs, is_turned = self._hashed(low[part], high[part])
-                stored, is_known[part] = self._cache.get(self.measure.cache_key, pairs)
-                values[part] = _turned(stored, is_turned)
+                chunk = slice(start, start + _CACHE_READS)
+                pairs, is_turned = self._hashed(low[chunk], high[chunk])
+                stored, is_known[chunk] = self._cache.get(self.measure.cache_key, pairs)
+                values[chunk] = _turned(stored, is_turned)
         return values, is_known
 
     def _hashed(self, low: Ints, high: Ints) -> tuple[list[tuple[bytes, bytes]], Bools]:
@@ -211,12 +211,12 @@ def score_pairs(
     >>> score_pairs(measure("exact"), [("fever", "fever "), ("fever", "rash")]).tolist()
     [1.0, 0.0]
     """
-    texts, left, right = numbered_pairs(pairs)
-    return PairScorer(measure, texts, cache=cache, progress=progress).score(left, right)
+    texts, left_texts, right_texts = numbered_pairs(pairs)
+    return PairScorer(measure, texts, cache=cache, progress=progress).score(left_texts, right_texts)
 
 
 def _different_pairs(a: Ints, b: Ints) -> int:
     """Number of unordered pairs of different texts in a block: cells of both orders count once."""
     rows, columns = np.unique(a), np.unique(b)
-    both = len(np.intersect1d(rows, columns, assume_unique=True))
-    return len(rows) * len(columns) - both - both * (both - 1) // 2
+    n_common = len(np.intersect1d(rows, columns, assume_unique=True))
+    return len(rows) * len(columns) - n_common - n_common * (n_common - 1) // 2

@@ -125,13 +125,13 @@ class Measure(ABC):
 
     def both(self, pairs: Pairs) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); 1 for texts that are the same after normalizing."""
-        texts, left, right = numbered_pairs(pairs)
+        texts, left_texts, right_texts = numbered_pairs(pairs)
         pipeline = self.pipeline(texts)
 
         def scored(low: Ints, high: Ints) -> Floats:
             return self.checked(self.directions(pipeline.texts, low, high))
 
-        return pipeline.directions(left, right, lambda a, b: score_once(a, b, scored))
+        return pipeline.directions(left_texts, right_texts, lambda a, b: score_once(a, b, scored))
 
     def score(self, pairs: Pairs) -> Floats:
         """P(a ≡ b) of each pair, shape (n,).
@@ -211,8 +211,8 @@ class TextIndex(ABC):
     """Texts that were processed once, for symmetric scores by number."""
 
     @abstractmethod
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        """P(a ≡ b) of text left[k] with text right[k], shape (n,)."""
+    def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        """P(a ≡ b) of text left_texts[k] with text right_texts[k], shape (n,)."""
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns))."""

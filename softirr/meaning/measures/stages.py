@@ -54,16 +54,16 @@ class PreparedStage(ABC):
     texts: Sequence[str]
 
     @abstractmethod
-    def step(self, left: Ints, right: Ints) -> Step:
+    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
         """The pairs that the next stage has to score for these pairs."""
 
     @abstractmethod
     def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, from blocks of the next stage."""
 
-    def rewrite(self, left: Ints, right: Ints) -> tuple[Ints, Ints]:
+    def rewrite(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints]:
         """The numbers of the pairs' texts for the next stage."""
-        return left, right
+        return left_texts, right_texts
 
 
 class Stage(ABC):
@@ -102,13 +102,13 @@ class Pipeline:
             self.stages.append(stage.prepare(self.texts, different))
             self.texts = self.stages[-1].texts
 
-    def directions(self, left: Ints, right: Ints, ask: AskPairs) -> Floats:
+    def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Directions of pairs, shape (n, 2); `ask` scores pairs of the pipeline's own texts."""
         steps = []
         for stage in self.stages:
-            steps.append(stage.step(left, right))
-            left, right = steps[-1].left, steps[-1].right
-        values = ask(left, right)
+            steps.append(stage.step(left_texts, right_texts))
+            left_texts, right_texts = steps[-1].left, steps[-1].right
+        values = ask(left_texts, right_texts)
         for step in reversed(steps):
             values = step.combine(values)
         return values
@@ -162,29 +162,29 @@ class RewrittenTexts(PreparedStage):
         self._bits_of = np.zeros(len(forms), dtype=np.int64)
         for k, code in enumerate(codes):
             self._bits_of |= (code > 0).astype(np.int64) << k
-        written = [normalize(text) for by_shared in forms for text in by_shared.values()]
-        self.texts = sorted(set(written))
+        normalized_forms = [normalize(text) for by_shared in forms for text in by_shared.values()]
+        self.texts = sorted(set(normalized_forms))
         numbers = {text: number for number, text in enumerate(self.texts)}
         keys = np.array([self._key(k, bits) for k, by in enumerate(forms) for bits in by], dtype=np.int64)
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order]
-        self._numbers = np.array([numbers[text] for text in written], dtype=np.int64)[order]
+        self._numbers = np.array([numbers[text] for text in normalized_forms], dtype=np.int64)[order]
 
-    def rewrite(self, left: Ints, right: Ints) -> tuple[Ints, Ints]:
+    def rewrite(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints]:
         """The numbers, in `texts`, of the rewritten pairs."""
-        bits = self._shared(left, right)
-        return self._form(left, bits), self._form(right, bits)
+        bits = self._shared(left_texts, right_texts)
+        return self._form(left_texts, bits), self._form(right_texts, bits)
 
-    def step(self, left: Ints, right: Ints) -> Step:
+    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
         """Ask about the rewritten pairs that are not called different."""
-        a, b = self.rewrite(left, right)
+        a, b = self.rewrite(left_texts, right_texts)
         if self._is_different is None:
             return Step(a, b, self._adjusted)
-        is_different = self._is_different(left, right)
+        is_different = self._is_different(left_texts, right_texts)
         is_open = np.flatnonzero(~is_different)
 
         def combine(values: Floats) -> Floats:
-            result = np.full((len(left), 2), self._different() if is_different.any() else 0.0)
+            result = np.full((len(left_texts), 2), self._different() if is_different.any() else 0.0)
             result[is_open] = self._adjusted(values)
             return result
 
@@ -198,19 +198,23 @@ class RewrittenTexts(PreparedStage):
             is_shared = shared == bits
             row, column = np.flatnonzero(is_shared.any(axis=1)), np.flatnonzero(is_shared.any(axis=0))
             a, b = self._form(rows[row], bits), self._form(columns[column], bits)
-            part = np.array(ask(a, b), dtype=np.float32)
-            part[a[:, None] == b[None, :]] = 1.0
+            scores = np.array(ask(a, b), dtype=np.float32)
+            scores[a[:, None] == b[None, :]] = 1.0
             inner = np.ix_(row, column)
-            p[inner] = np.where(is_shared[inner], part, p[inner])
+            p[inner] = np.where(is_shared[inner], scores, p[inner])
         if self._is_different is not None:
             is_different = self._is_different(rows[:, None], columns[None, :])
             if is_different.any():
                 p[is_different] = self._different()
         return p
 
-    def is_different(self, left: Ints, right: Ints) -> Bools:
+    def is_different(self, left_texts: Ints, right_texts: Ints) -> Bools:
         """Which pairs are called different."""
-        return np.zeros(len(left), dtype=bool) if self._is_different is None else self._is_different(left, right)
+        return (
+            np.zeros(len(left_texts), dtype=bool)
+            if self._is_different is None
+            else self._is_different(left_texts, right_texts)
+        )
 
     def _adjusted(self, values: Floats) -> Floats:
         return values if self._adjust is None else self._adjust(values)
@@ -218,11 +222,11 @@ class RewrittenTexts(PreparedStage):
     def _key(self, text: Any, bits: Any) -> Any:
         return (text << len(self._codes)) | bits
 
-    def _shared(self, left: Ints, right: Ints) -> Ints:
+    def _shared(self, left_texts: Ints, right_texts: Ints) -> Ints:
         """What pairs of texts share, as bits."""
-        bits = np.zeros(np.broadcast(left, right).shape, dtype=np.int64)
+        bits = np.zeros(np.broadcast(left_texts, right_texts).shape, dtype=np.int64)
         for k, codes in enumerate(self._codes):
-            a, b = codes[left], codes[right]
+            a, b = codes[left_texts], codes[right_texts]
             is_same = (a == b) & (a > 0)
             if self._one_sided:
                 is_same = is_same | ((np.minimum(a, b) == 0) & (np.maximum(a, b) > 0))

@@ -103,16 +103,16 @@ class _LookedUpTexts(PreparedStage):
         self._starts = np.cumsum(self._sizes) - self._sizes
         self._names = np.array([number for names in lists for number in names], dtype=np.int64)
 
-    def step(self, left: Ints, right: Ints) -> Step:
+    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
         """Ask about pairs that the terminologies do not decide, and about names in place of a known text."""
-        directions = self._decided(left, right)
+        directions = self._decided(left_texts, right_texts)
         open_pairs = np.flatnonzero(np.isnan(directions[:, 0]))
-        is_unshared = (self._mask[left[open_pairs]] & self._mask[right[open_pairs]]) == 0
+        is_unshared = (self._mask[left_texts[open_pairs]] & self._mask[right_texts[open_pairs]]) == 0
         pairs = open_pairs[is_unshared]
-        left_names, left_index = self._names_of(left[pairs])
-        right_names, right_index = self._names_of(right[pairs])
-        first = np.concatenate([left[open_pairs], left_names, left[pairs][right_index]])
-        second = np.concatenate([right[open_pairs], right[pairs][left_index], right_names])
+        left_names, left_index = self._names_of(left_texts[pairs])
+        right_names, right_index = self._names_of(right_texts[pairs])
+        first = np.concatenate([left_texts[open_pairs], left_names, left_texts[pairs][right_index]])
+        second = np.concatenate([right_texts[open_pairs], right_texts[pairs][left_index], right_names])
         owners = np.concatenate([open_pairs, pairs[left_index], pairs[right_index]])
 
         def combine(values: Floats) -> Floats:
@@ -129,7 +129,7 @@ class _LookedUpTexts(PreparedStage):
         """P by the measure and by names; pairs that the terminologies decide are replaced."""
         result = np.array(ask(rows, columns), dtype=np.float32)
         is_shared = (self._mask[rows][:, None] & self._mask[columns][None, :]) > 0
-        for texts, others, view, shared in (
+        for texts, other_texts, view, shared in (
             (rows, columns, result, is_shared),
             (columns, rows, result.T, is_shared.T),
         ):
@@ -137,33 +137,33 @@ class _LookedUpTexts(PreparedStage):
             names, owner = self._names_of(texts[with_names])
             if len(names):
                 first = np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0]))
-                best = np.maximum.reduceat(np.asarray(ask(names, others)), first, axis=0)
+                best = np.maximum.reduceat(np.asarray(ask(names, other_texts)), first, axis=0)
                 measured = view[with_names]
                 view[with_names] = np.where(shared[with_names], measured, np.maximum(measured, best))
         self._decide(result, rows, columns, is_shared)
         return result
 
-    def sources(self, left: Ints, right: Ints) -> Iterator[Source]:
+    def sources(self, left_texts: Ints, right_texts: Ints) -> Iterator[Source]:
         """Where the score of each pair comes from."""
-        is_decided = ~np.isnan(self._decided(left, right)[:, 0])
-        has_names = (self._mask[left] & self._mask[right]) == 0
-        has_names &= (self._sizes[self._group[left]] > 0) | (self._sizes[self._group[right]] > 0)
+        is_decided = ~np.isnan(self._decided(left_texts, right_texts)[:, 0])
+        has_names = (self._mask[left_texts] & self._mask[right_texts]) == 0
+        has_names &= (self._sizes[self._group[left_texts]] > 0) | (self._sizes[self._group[right_texts]] > 0)
         for is_same, decided, uses_names in zip(
-            (left == right).tolist(), is_decided.tolist(), has_names.tolist(), strict=True
+            (left_texts == right_texts).tolist(), is_decided.tolist(), has_names.tolist(), strict=True
         ):
             yield "identical" if is_same else "terminology" if decided else "names" if uses_names else "measure"
 
-    def _decided(self, left: Ints, right: Ints) -> Floats:
+    def _decided(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) by the terminologies, shape (n, 2); nan if they do not decide."""
-        result = np.full((len(left), 2), np.nan)
-        is_shared: Bools = (self._mask[left] & self._mask[right]) > 0
+        result = np.full((len(left_texts), 2), np.nan)
+        is_shared: Bools = (self._mask[left_texts] & self._mask[right_texts]) > 0
         result[is_shared] = 0.0
         if len(self._keys):
-            key = self._group[left] * self._n_groups + self._group[right]
+            key = self._group[left_texts] * self._n_groups + self._group[right_texts]
             index = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
             is_related = is_shared & (self._keys[index] == key)
             result[is_related] = self._values[index[is_related]]
-        result[left == right] = 1.0
+        result[left_texts == right_texts] = 1.0
         return result
 
     def _decide(self, result: NDArray[np.float32], rows: Ints, columns: Ints, is_shared: Bools) -> None:
@@ -196,11 +196,15 @@ def _related_groups(lookup: NameLookup, groups: Sequence[tuple[Concept, ...]]) -
             groups_of.setdefault(concept, []).append(group)
     values: dict[int, tuple[float, float]] = {}
     for group, concepts in enumerate(groups):
-        near = {concept for own in concepts for concept in (own, *lookup.ancestors(own) & groups_of.keys())}
-        for other in {other for concept in near for other in groups_of[concept]}:
-            forward, backward = lookup.compare(concepts, groups[other]) or (np.nan, np.nan)
-            values[group * len(groups) + other] = forward, backward
-            values[other * len(groups) + group] = backward, forward
+        near = {
+            concept
+            for named_concept in concepts
+            for concept in (named_concept, *lookup.ancestors(named_concept) & groups_of.keys())
+        }
+        for related_group in {related_group for concept in near for related_group in groups_of[concept]}:
+            forward, backward = lookup.compare(concepts, groups[related_group]) or (np.nan, np.nan)
+            values[group * len(groups) + related_group] = forward, backward
+            values[related_group * len(groups) + group] = backward, forward
     keys = np.array(sorted(values), dtype=np.int64)
     return keys, np.array([values[key] for key in keys.tolist()], dtype=np.float64).reshape(-1, 2)
 
@@ -254,15 +258,15 @@ def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
     """Where the score of each pair comes from; empty if the measure has no terminologies."""
     if terminologies_of(measure) is None:
         return ()
-    texts, left, right = numbered_pairs(pairs)
-    result: list[Source] = ["measure"] * len(left)
-    a, b = left, right
+    texts, left_texts, right_texts = numbered_pairs(pairs)
+    result: list[Source] = ["measure"] * len(left_texts)
+    a, b = left_texts, right_texts
     for prepared in measure.pipeline(texts).stages:
         if isinstance(prepared, _LookedUpTexts):
             result = list(prepared.sources(a, b))
         a, b = prepared.rewrite(a, b)
     decided = decisions_of(measure)
-    for k, (i, j) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+    for k, (i, j) in enumerate(zip(left_texts.tolist(), right_texts.tolist(), strict=True)):
         if (texts[min(i, j)], texts[max(i, j)]) in decided and result[k] != "identical":
             result[k] = "decision"
     return tuple(result)

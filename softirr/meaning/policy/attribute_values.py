@@ -89,8 +89,8 @@ def value(text: str, kind: str) -> AttributeValue | None:
         values = _said(kind, " ".join(wording.casefold().split()))
         if not values:
             return None
-        for dimension, one in values:
-            result[dimension].append(one)
+        for dimension, value in values:
+            result[dimension].append(value)
     if kind == "side" and set(result.get("laterality", ())) == {"left", "right"} and _sides_joined(text):
         result["laterality"] = ["bilateral"]
     ordered = kind in ("number", "time")
@@ -129,12 +129,15 @@ def _said(kind: str, wording: str) -> list[tuple[str, str]]:
     if kind == "number":
         return _amounts(wording)
     if kind == "negation":
-        rest = _negator().sub("", _ONLY_NEGATING.sub("", wording, count=1), count=1)
-        return [("polarity", "no")] if not rest.strip(" ,") else []
+        remaining = _negator().sub("", _ONLY_NEGATING.sub("", wording, count=1), count=1)
+        return [("polarity", "no")] if not remaining.strip(" ,") else []
     if kind == "severity" and (grade := _GRADE.search(wording)):
-        named = grade[2] or grade[3]
-        scale, named = grade[1] or grade[4], _ROMAN.get(named, _ORDINALS.get(named, _AS_DIGITS.get(named, named)))
-        return [(scale, named)]
+        grade_name = grade[2] or grade[3]
+        scale, grade_name = (
+            grade[1] or grade[4],
+            _ROMAN.get(grade_name, _ORDINALS.get(grade_name, _AS_DIGITS.get(grade_name, grade_name))),
+        )
+        return [(scale, grade_name)]
     if kind == "time" and (lasting := _times(wording)):
         return lasting
     result = set()
@@ -143,18 +146,18 @@ def _said(kind: str, wording: str) -> list[tuple[str, str]]:
         if times:
             result.add((dimension, name))
     if {("laterality", "left"), ("laterality", "right")} <= result:
-        result = {one for one in result if one[0] != "laterality"} | {("laterality", "bilateral")}
+        result = {pair for pair in result if pair[0] != "laterality"} | {("laterality", "bilateral")}
     return sorted(result)
 
 
 def _times(wording: str) -> list[tuple[str, str]]:
     """Durations, ages, points and rates of a wording of time."""
-    plain = _SHORT_TIMES.sub(lambda match: _WHOLE_TIME[match[1]], _with_digits(_SINGLE.sub("1 ", wording)))
-    if point := _POINT.search(plain):
+    expanded = _SHORT_TIMES.sub(lambda match: _WHOLE_TIME[match[1]], _with_digits(_SINGLE.sub("1 ", wording)))
+    if point := _POINT.search(expanded):
         return [("point", f"{point[1]} {point[2]}")]
-    every = _EVERY.search(plain)
-    what = "duration" if every is None else every[0]
-    values = [value for value in facts_of(plain).values if value.quantity in ("time", "months")]
+    repetition = _EVERY.search(expanded)
+    what = "duration" if repetition is None else repetition[0]
+    values = [value for value in facts_of(expanded).values if value.quantity in ("time", "months")]
     return [(f"{what} in {value.quantity}", _amount(value)) for value in values]
 
 
@@ -204,7 +207,7 @@ def _patterns(kind: str) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     for entry in entries():
         if entry.kind == kind and entry.value and "question" not in entry.classes:
             words[entry.dimension, entry.value] += entry.wordings
-    ordered = sorted(words.items(), key=lambda one: -max(map(len, one[1])))
+    ordered = sorted(words.items(), key=lambda item: -max(map(len, item[1])))
     return tuple(
         (dimension, name, re.compile(rf"(?<![\w-]){any_of(wordings)}(?!\w)")) for (dimension, name), wordings in ordered
     )

@@ -253,12 +253,14 @@ def _cut(text: str, spans: tuple[Span, ...]) -> str:
     for span in spans:
         pieces.append(text[end : span.start])
         end = span.end
-    left = " ".join([*pieces, text[end:]])
-    left = _COMMAS.sub(r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalize(left)))))
-    left = normalize(_LOOSE_START.sub("", _without_loose_end(left)))
-    if not left:
+    remaining = " ".join([*pieces, text[end:]])
+    remaining = _COMMAS.sub(
+        r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalize(remaining))))
+    )
+    remaining = normalize(_LOOSE_START.sub("", _without_loose_end(remaining)))
+    if not remaining:
         return ""
-    return left[0].upper() + left[1:] if text[0].isupper() and not text.isupper() else left
+    return remaining[0].upper() + remaining[1:] if text[0].isupper() and not text.isupper() else remaining
 
 
 def _without_loose_end(text: str) -> str:

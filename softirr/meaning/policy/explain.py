@@ -75,9 +75,9 @@ def explain(
     score = partial(_score, measure, cache, progress)
     directions = score(pairs) if directions is None else directions
     cases: dict[tuple[str, str], _Case] = {}
-    for pair, both in zip(pairs, directions, strict=True):
+    for pair, pair_directions in zip(pairs, directions, strict=True):
         if pair not in cases:
-            cases[pair] = _Case(*pair, both, known)
+            cases[pair] = _Case(*pair, pair_directions, known)
     open_cases = list(cases.values())
     for step in (
         _lacking if compares_sentences(measure) else None,
@@ -109,8 +109,8 @@ def _score(
 class _Case:
     """Two texts that do not match, and their directions."""
 
-    def __init__(self, a: str, b: str, directions: Floats, known: Collection[str]) -> None:
-        self.a, self.b, self.directions, self.known = a, b, directions, known
+    def __init__(self, a: str, b: str, directions: Floats, known_words: Collection[str]) -> None:
+        self.a, self.b, self.directions, self.known = a, b, directions, known_words
         self.p = float(mutual(directions[None, :])[0])
         self.reason: Reason | None = None
         self.parts = parts_of(a), parts_of(b)
@@ -128,8 +128,8 @@ class _Case:
 
     def attribute(self, kind: str, *also: str) -> Reason:
         """The reason that the texts differ in these attributes."""
-        left, right = (", ".join(text_parts.attributes.of(kind)) for text_parts in self.parts)
-        return Reason(kind, left, right, also)
+        left_wording, right_wording = (", ".join(text_parts.attributes.of(kind)) for text_parts in self.parts)
+        return Reason(kind, left_wording, right_wording, also)
 
     @cached_property
     def changed_word(self) -> tuple[str, str] | None:
@@ -228,8 +228,8 @@ def _by_direction(cases: Sequence[_Case], score: _Score) -> None:
         if case.reason is None and kinds:
             shared.append((case, kinds, case.without(kinds)))
     directions = score([heads for *_, heads in shared]) if shared else np.zeros((0, 2))
-    for (case, kinds, heads), both in zip(shared, directions, strict=True):
-        reason = _more_general(both, *heads)
+    for (case, kinds, heads), head_directions in zip(shared, directions, strict=True):
+        reason = _more_general(head_directions, *heads)
         if reason is not None:
             case.reason = Reason(reason.kind, reason.left, reason.right, kinds)
 
@@ -259,11 +259,11 @@ def _lacking(cases: Sequence[_Case], score: _Score) -> None:
     pairs = [
         pair
         for case, first, second in compared
-        for pair in (*((part, case.b) for part in first), *((part, case.a) for part in second))
+        for pair in (*((sentence, case.b) for sentence in first), *((sentence, case.a) for sentence in second))
     ]
     follows = iter((score(pairs)[:, 1] >= DIRECTION).tolist() if pairs else ())
     for case, first, second in compared:
-        lacking = [[part for part in parts if not next(follows)] for parts in (first, second)]
+        lacking = [[sentence for sentence in text_sentences if not next(follows)] for text_sentences in (first, second)]
         if 0 < len(lacking[0]) + len(lacking[1]) < len(first) + len(second):
             case.reason = Reason("one rater only", " ".join(lacking[0]), " ".join(lacking[1]))
 

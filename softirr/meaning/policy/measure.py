@@ -31,7 +31,7 @@ __all__ = ["PolicyStage", "combine_directions", "policy_of", "under_policy", "wi
 
 
 def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
-    """Directions with the geometric mean that the policy asks for: unchanged, the smaller or the larger direction.
+    """Directions with the geometric mean of the policy: unchanged, the smaller or the larger direction.
 
     The stronger direction stays, so that it is still known which text is more general; under ``lenient`` both become
     the stronger one.
@@ -112,14 +112,17 @@ class PolicyStage(Stage):
 def _numbers(values: Sequence[AttributeValue | None]) -> Ints:
     """Values of one attribute as numbers: 0 for texts without it, -1 if it is not understood."""
     numbers: dict[AttributeValue, int] = {frozenset(): 0}
-    return np.array([-1 if said is None else numbers.setdefault(said, len(numbers)) for said in values], dtype=np.int64)
+    return np.array(
+        [-1 if attribute is None else numbers.setdefault(attribute, len(numbers)) for attribute in values],
+        dtype=np.int64,
+    )
 
 
 def _attribute_values(every_value: Sequence[Sequence[AttributeValue | None]]) -> Iterator[FactComparison]:
     """The dimensions of attributes: two texts with different values of one exclude each other."""
     for values in every_value:
-        for dimension in sorted({name for said in values if said for name, _ in said}):
-            numbers = numbered(dict(said).get(dimension) if said else None for said in values)
+        for dimension in sorted({name for attribute in values if attribute for name, _ in attribute}):
+            numbers = numbered(dict(attribute).get(dimension) if attribute else None for attribute in values)
             yield FactComparison(dimension, np.minimum(numbers, 1), partial(_have_other, numbers))
 
 

@@ -25,7 +25,7 @@ MORE_GENERAL: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Policy:
-    """Definition of what counts as the same in a project.
+    """Definition of sameness in a project.
 
     Attributes
     ----------
@@ -41,10 +41,10 @@ class Policy:
         How one text is split into a set of texts, see :class:`softirr.ReadOptions`. ``none`` compares each text as a
         whole; without a choice, models compare texts of several sentences sentence by sentence.
     count : frozenset of str
-        Attributes that decide: texts that both say something of one, and not the same, are different, whatever the
-        measure says, and of texts that say the same the rest is compared. Where only one text says something of it, or
-        it is not understood, the measure decides. Different texts score what the measure gives unrelated texts: 0 with
-        a model that gives probabilities, 0.29 with ``indel``.
+        Attributes that decide. If both texts have such an attribute and its values differ, the texts are different
+        under any measure. If the values are equal, the remaining text is compared. If only one text has the attribute,
+        or a value is not understood, the measure decides. Different texts get the score of unrelated texts: 0 with a
+        model that gives probabilities, 0.29 with ``indel``.
 
     Examples
     --------
@@ -66,8 +66,8 @@ class Policy:
             raise InputError("ignore and count of a policy must be collections of attribute names, not one text.")
         object.__setattr__(self, "ignore", kinds_of(self.ignore))
         object.__setattr__(self, "count", kinds_of(self.count))
-        if both := sorted(self.ignore & self.count):
-            raise InputError(f"The policy both ignores and counts {both[0]}: name it once.")
+        if overlap := sorted(self.ignore & self.count):
+            raise InputError(f"The policy both ignores and counts {overlap[0]}: name it once.")
         if self.more_general not in MORE_GENERAL:
             raise InputError(
                 f"The policy's more_general is {self.more_general!r}, but can be {', '.join(MORE_GENERAL)}."
@@ -115,11 +115,11 @@ class Policy:
         Newly ignored attributes stop counting, and the other way round.
         """
         ignored = self.ignore if ignore is None else frozenset(ignore)
-        counted = self.count if count is None else frozenset(count)
+        counted_kinds = self.count if count is None else frozenset(count)
         policy = replace(
             self,
-            ignore=ignored - counted if ignore is None else ignored,
-            count=counted if count is not None else counted - ignored,
+            ignore=ignored - counted_kinds if ignore is None else ignored,
+            count=counted_kinds if count is not None else counted_kinds - ignored,
             more_general=cast(MoreGeneral, more_general or self.more_general),
             split=split or self.split,
         )
@@ -128,16 +128,16 @@ class Policy:
     def describe(self) -> str:
         """The policy in one line of words."""
         names = [KIND_NAMES[kind] for kind in self.kinds]
-        parts = [f"{', '.join(names)} do{'es' if len(names) == 1 else ''} not count"] if names else []
+        clauses = [f"{', '.join(names)} do{'es' if len(names) == 1 else ''} not count"] if names else []
         deciding = [KIND_NAMES[kind] for kind in self.deciding]
-        parts += [f"{', '.join(deciding)} decide{'s' if len(deciding) == 1 else ''}"] if deciding else []
+        clauses += [f"{', '.join(deciding)} decide{'s' if len(deciding) == 1 else ''}"] if deciding else []
         if self.more_general != "graded":
-            parts.append(MORE_GENERAL[self.more_general])
+            clauses.append(MORE_GENERAL[self.more_general])
         if self.split is not None:
-            parts.append("answers are not split" if self.split == "none" else f"answers are split ({self.split})")
-        if not parts:
+            clauses.append("answers are not split" if self.split == "none" else f"answers are split ({self.split})")
+        if not clauses:
             return self.name or AS_WRITTEN.name
-        return f"{self.name}: {'; '.join(parts)}" if self.name else "; ".join(parts)
+        return f"{self.name}: {'; '.join(clauses)}" if self.name else "; ".join(clauses)
 
     def mark(self) -> str:
         """Changes of scores by the policy, in a few words for the name of a measure.
@@ -159,7 +159,7 @@ class Policy:
         }
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Policy:
+    def from_dict(cls, content: Mapping[str, Any]) -> Policy:
         """The policy of a JSON object with any of the keys name, ignore, more_general, split and count.
 
         Raises
@@ -167,23 +167,27 @@ class Policy:
         InputError
             If the object does not describe a policy.
         """
-        if not isinstance(given, Mapping):
+        if not isinstance(content, Mapping):
             raise InputError("A policy is a JSON object with the keys name, ignore, more_general, split and count.")
         if unknown := sorted(
-            set(map(str, given)) - {"softirr_policy", "name", "ignore", "more_general", "split", "count"}
+            set(map(str, content)) - {"softirr_policy", "name", "ignore", "more_general", "split", "count"}
         ):
             raise InputError(
                 f"A policy has no key {unknown[0]!r}; its keys are name, ignore, more_general, split and count."
             )
-        ignore, count = given.get("ignore", []), given.get("count", [])
+        ignore, count = content.get("ignore", []), content.get("count", [])
         for key, kinds in (("ignore", ignore), ("count", count)):
             if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
                 raise InputError(f"The policy's {key} is no list of attributes.")
-        split = given.get("split")
-        if split == "none" and given.get("softirr_policy") == 1:  # earlier releases wrote it if nothing was chosen
+        split = content.get("split")
+        if split == "none" and content.get("softirr_policy") == 1:  # earlier releases wrote it if nothing was chosen
             split = None
         return cls(
-            str(given.get("name", "")), frozenset(ignore), given.get("more_general", "graded"), split, frozenset(count)
+            str(content.get("name", "")),
+            frozenset(ignore),
+            content.get("more_general", "graded"),
+            split,
+            frozenset(count),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

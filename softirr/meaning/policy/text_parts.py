@@ -61,16 +61,16 @@ class TextParts:
     @cached_property
     def listed(self) -> tuple[str, ...]:
         """Its parts if it may be a list, else the text."""
-        parts = [part.strip() for part in _LISTED.split(self._text)]
-        return tuple(part for part in parts if any(map(str.isalpha, part))) or (self._text,)
+        entries = [entry.strip() for entry in _LISTED.split(self._text)]
+        return tuple(entry for entry in entries if any(map(str.isalpha, entry))) or (self._text,)
 
 
-_kept = lru_cache(maxsize=1 << 14)(TextParts)
+_cached_parts = lru_cache(maxsize=1 << 14)(TextParts)
 
 
 def parts_of(text: str) -> TextParts:
     """The parts of a text, which are kept for short texts."""
-    return _kept(text) if len(text) <= LONGEST else TextParts(text)
+    return _cached_parts(text) if len(text) <= LONGEST else TextParts(text)
 
 
 def known_words(texts: Iterable[str]) -> frozenset[str]:

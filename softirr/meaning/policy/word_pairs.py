@@ -92,7 +92,7 @@ def look_alike(first: str, second: str) -> bool:
     return Indel.normalized_similarity(first, second) >= ALIKE
 
 
-def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
+def is_misspelling(first: str, second: str, known_words: Known = ()) -> bool:
     """Whether two words with similar letters are one word, spelled in two ways.
 
     They are if they differ by a usual variant ("oesophagus"), by the ending of a plural, by doubled letters or by
@@ -104,7 +104,7 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
     ----------
     first, second : str
         In folded case.
-    known : collection of str
+    known_words : collection of str
         Words of the project; common English words are known already.
 
     Examples
@@ -122,8 +122,8 @@ def is_misspelling(first: str, second: str, known: Known = ()) -> bool:
         return True
     from rapidfuzz.distance import OSA
 
-    is_known = _is_known(first, known)
-    if is_known != _is_known(second, known):
+    is_known = _is_known(first, known_words)
+    if is_known != _is_known(second, known_words):
         return OSA.distance(first, second) <= max(1, min(len(first), len(second)) // _LETTERS_PER_SLIP)
     return not is_known and _letter_is_missing(first, second)
 
@@ -146,8 +146,8 @@ def _plain(word: str) -> str:
     return word
 
 
-def _is_known(word: str, known: Known) -> bool:
-    return word in known or word in _common_words() or (word.endswith("s") and word[:-1] in _common_words())
+def _is_known(word: str, known_words: Known) -> bool:
+    return word in known_words or word in _common_words() or (word.endswith("s") and word[:-1] in _common_words())
 
 
 @cache

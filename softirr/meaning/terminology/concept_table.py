@@ -76,11 +76,11 @@ class SynonymColumns:
             if kind == "one":
                 cells.append(cell_text(cell))
             elif kind == "several":
-                parts = _SEPARATORS.split(cell_text(cell))
-                self._separated |= len(parts) > 1
-                if len(parts) == 1 and "," in cell and self._commas is None:
+                synonyms = _SEPARATORS.split(cell_text(cell))
+                self._separated |= len(synonyms) > 1
+                if len(synonyms) == 1 and "," in cell and self._commas is None:
                     self._commas = line, column
-                cells += parts
+                cells += synonyms
         return [text.strip() for text in cells if text.strip()]
 
     def check(self) -> None:

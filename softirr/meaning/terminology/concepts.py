@@ -84,9 +84,9 @@ class Terminology:
 class Builder:
     """Collects the concepts of a reader; ids may be used before they are defined."""
 
-    def __init__(self, name: str, place: str) -> None:
+    def __init__(self, name: str, location: str) -> None:
         self.name = name
-        self.place = place
+        self.place = location
         self._preferred: dict[str, str] = {}
         self._synonyms: list[tuple[str, str, str]] = []
         self._parents: list[tuple[str, str]] = []

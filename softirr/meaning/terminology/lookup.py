@@ -45,25 +45,25 @@ class NameLookup:
         """All concepts that a text names, ascending; case and white space do not matter."""
         return tuple(self._concepts.get(normalize(text, casefold=True), ()))
 
-    def names(self, concepts: Iterable[Concept], most: int) -> list[str]:
-        """Up to `most` normalized names of concepts, in turn for each concept, the preferred names first."""
+    def names(self, concepts: Iterable[Concept], limit: int) -> list[str]:
+        """Up to `limit` normalized names of concepts, in turn for each concept, the preferred names first."""
         lists = [self.terminologies[number].names[index] for number, index in concepts]
-        in_turn = (normalize(names[i]) for i in range(most) for names in lists if i < len(names))
-        return list(dict.fromkeys(in_turn))[:most]
+        in_turn = (normalize(names[i]) for i in range(limit) for names in lists if i < len(names))
+        return list(dict.fromkeys(in_turn))[:limit]
 
     def ancestors(self, concept: Concept) -> frozenset[Concept]:
         """All concepts above a concept."""
         if concept not in self._ancestors:
             number, index = concept
             parents = self.terminologies[number].parents
-            found: set[int] = set()
+            ancestors: set[int] = set()
             waiting = list(parents[index])
             while waiting:
                 parent = waiting.pop()
-                if parent not in found:
-                    found.add(parent)
+                if parent not in ancestors:
+                    ancestors.add(parent)
                     waiting += parents[parent]
-            self._ancestors[concept] = frozenset((number, parent) for parent in found)
+            self._ancestors[concept] = frozenset((number, parent) for parent in ancestors)
         return self._ancestors[concept]
 
     def compare(self, first: Sequence[Concept], second: Sequence[Concept]) -> tuple[float, float] | None:
