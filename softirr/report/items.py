@@ -25,7 +25,7 @@ _NOT_MATCHED = Consensus((), {}, ())
 
 @dataclass(frozen=True, eq=False)
 class ItemOptions:
-    """What each item has besides its agreement.
+    """The data of each item in addition to its agreement.
 
     Attributes
     ----------

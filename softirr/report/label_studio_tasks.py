@@ -50,8 +50,8 @@ def write_label_studio_tasks(reports: Mapping[str, Mapping[str, Any]], path: str
     Raises
     ------
     InputError
-        If there is no field of texts, the export was read from standard input or has texts of regions, or the file
-        can't be written.
+        If no field contains texts, the export was read from standard input or has texts of regions, or the file can't
+        be written.
     """
     if not reports:
         raise InputError("Only suggested texts can be written as predictions, and no field has texts.")

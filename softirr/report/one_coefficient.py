@@ -62,7 +62,7 @@ def cohen_kappa(
     Returns
     -------
     Coefficient
-        ``value``, ``standard_error``, ``ci95`` and, if there is no value, the reason in ``undefined``.
+        ``value``, ``standard_error`` and ``ci95``. Without a value, ``undefined`` is the reason.
 
     Raises
     ------

@@ -147,7 +147,7 @@ class JudgedRaters:
         return JudgedPart(coefficient, estimates.draws.get(name, np.zeros(0)), ids, n)
 
     def _of_part(self, design: Design) -> tuple[Judged, int]:
-        """The judgments of pairs of answers of the part and of different items, and the number of the former."""
+        """The judgments of the part's pairs of answers and of different items, and the number of the former."""
         judged = self._judged
 
         def numbers(texts: TextPairs) -> Ints:

@@ -278,7 +278,7 @@ class _Counts:
 
 
 def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:
-    """The most frequent examples: those whose main reason it is, then those that have another one before it."""
+    """The most frequent examples: first those with this main reason, then those with another main reason."""
     frequent = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
     for seen in sorted(frequent, key=lambda occurrences: occurrences.first.kinds[0] != kind):
         yield Example(tuple(seen.items), seen.pairs, seen.first)

@@ -106,8 +106,8 @@ class ItemAgreement:
         Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is
         Fleiss' kappa. None if it was not requested or is undefined.
     sigma : float or None
-        Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise.
-        At 0 the answers are as far apart as if they were to different items.
+        Share of its pairs of answers that fewer than 5% of the pairs of answers to different items exceed. None if it
+        was not requested or is undefined. At 0 the answers are as far apart as answers to different items.
     suggestion_parts : tuple of str
         The texts that the suggestion of one box was joined from, if answers were split.
     written : dict of str to tuple of str

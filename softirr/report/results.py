@@ -42,9 +42,9 @@ class AgreementReport:
         Items and raters of the table.
     coefficients : dict of str to Coefficient
         ``observed_agreement``, ``cohen_kappa``, ``scott_pi``, ``fleiss_kappa``, ``krippendorff_alpha``, ``gwet_ac2``,
-        ``sigma`` and ``ks``, each with ``value``, ``ci95`` (the 95% interval to report), ``judgments``, and, where
-        there is no value, the reason in ``undefined``. The interval contains the sampling of the items, the errors of
-        the measure and the judgments; ``details`` has the same by single routes.
+        ``sigma`` and ``ks``, each with ``value``, ``ci95`` (the 95% interval to report) and ``judgments``. Without a
+        value, ``undefined`` is the reason. The interval covers the sampling of the items, the errors of the measure and
+        the judgments; ``details`` has the estimates of each route.
     expected_agreement : Expected
         Agreement by chance, and how it was computed.
     raters : tuple of RaterAgreement

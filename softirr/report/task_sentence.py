@@ -34,7 +34,7 @@ def task_sentence(
     Parameters
     ----------
     field : mapping
-        ``raters`` (ids in order), ``empty`` (ids of raters whose answer has no text), ``matches``, ``unmatched``,
+        ``raters`` (ids in order), ``empty`` (ids of raters with an empty answer), ``matches``, ``unmatched``,
         ``reasons`` and ``decisions`` of one field of one task.
     names : mapping
         Display names of the raters.
@@ -219,7 +219,7 @@ def _differences(field: Mapping[str, Any], raters: Sequence[str], threshold: flo
 
 
 def _opposites(field: Mapping[str, Any], meanings: Sequence[Meaning]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of meanings whose texts exclude each other or differ in an attribute, the better supported first."""
+    """Yield pairs of meanings with texts that exclude each other or differ in an attribute, best supported first."""
     decided = [set(decision["texts"]) for decision in field.get("decisions") or () if decision["verdict"] == "same"]
     found_pairs: dict[tuple[int, int], None] = {}
     for reason in field.get("reasons") or ():

@@ -38,7 +38,7 @@ def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage
 
 
 def items_with_sources(items: Sequence[ItemAgreement], measure: Measure) -> tuple[ItemAgreement, ...]:
-    """Items whose matches state where their scores come from; unchanged if the measure has no terminology."""
+    """Items with the source of the scores of each match; unchanged if the measure has no terminology."""
     if terminologies_of(measure) is None:
         return tuple(items)
     pairs = [(match.texts[a], match.texts[b]) for item in items for match in item.matches for a, b, _ in match.pairs]

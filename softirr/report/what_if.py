@@ -33,7 +33,7 @@ MOST_ITEMS, COSTLY_MOST_ITEMS = 2_000, 300
 _EXACT_WHAT_IF = 1_000
 """Distinct answers up to which what-if takes all pairs of them for chance if the measure is cheap."""
 _WHAT_IF_PERMUTATIONS = 10
-"""With more answers: so many that the difference of two values has an error below the digits shown."""
+"""Number of permutations with more answers: enough to keep the error of a difference below the digits shown."""
 
 ValueOf = Callable[[AnnotationTable, Measure, float], float | None]
 ShiftOf = Callable[[str, Measure], float]
@@ -76,7 +76,7 @@ def with_what_if(
             )
         of_chance = options
         if options.chance == "auto" and len(sampled_table.answers) > _EXACT_WHAT_IF:
-            # the same permutations with and without an attribute: what they add to both is not in their difference
+            # the same permutations with and without an attribute, so that their common error cancels in the difference
             of_chance = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
         return coefficient_value(sampled_table, other_measure, name, of_chance, cache=cache, progress=progress)
 
@@ -135,8 +135,8 @@ def _what_if(
     value : float
         The coefficient of the whole table.
     value_of : callable
-        The coefficient of a table under a measure, whose agreement by chance is higher by a known shift;
-        None if it is undefined.
+        The coefficient of a table under a measure, with its agreement by chance increased by a known shift; None if it
+        is undefined.
     shift_of : callable
         Gives for a table what finds this shift, of an attribute and the measure without it; None if `value_of`
         computes agreement by chance itself.

@@ -170,7 +170,7 @@ def _share_in_words(share: float) -> str:
 def next_step_of(
     report: Mapping[str, Any], verdict: Verdict, cause: Cause | None, names: Names, links: Links
 ) -> Step | None:
-    """The next step: talk to a person, settle a rule, or judge pairs; None if there is no coefficient.
+    """The next step: talk to a person, settle a rule, or judge pairs; None without a coefficient.
 
     More judgments or items are advised only if they could change the verdict.
     """

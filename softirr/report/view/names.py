@@ -47,7 +47,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Links:
-    """Addresses; each function returns None if there is no page.
+    """Addresses; each function returns None if the page does not exist.
 
     Attributes
     ----------
