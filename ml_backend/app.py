@@ -89,7 +89,7 @@ def _out_of_range(_error: OverflowError) -> tuple[Response, int]:
 
 
 def _store_fails(error: SQLAlchemyError) -> tuple[Response, int]:
-    """Answer with one sentence, without a traceback, where the database is unreachable, full, read-only or damaged."""
+    """Answer with one sentence, without a traceback, if the database is unreachable, full, read-only or damaged."""
     sentence = trouble_sentence(error)
     log.error("the store failed: %s", sentence)
     return jsonify({"error": sentence}), 503

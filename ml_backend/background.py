@@ -13,7 +13,7 @@ MOST_WAITING = 10_000
 
 
 class Background:
-    """Runs functions one after the other in a thread of its own.
+    """Runs functions one after the other in a separate thread.
 
     Only hints are lost when the process is killed; the regular check of each project replaces them.
     """

@@ -48,7 +48,7 @@ def set_up_logging(level: str, style: str = "text") -> None:
     # httpx logs each request's full address at INFO.
     for name in ("httpx", "httpcore", "waitress"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # says at each request that all threads are busy
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # warns at each request that all threads are busy
 
 
 def where_only(error: Exception) -> tuple[type[BaseException], BaseException, Any]:
@@ -59,7 +59,7 @@ def where_only(error: Exception) -> tuple[type[BaseException], BaseException, An
 class Thinned(logging.Filter):
     """Lets few warnings of one kind through: a server that is away must not fill a disk with lines about it.
 
-    The next line of that kind says how many were left out.
+    The next line of that kind contains the number of omitted lines.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class _Text(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """One object per line: time, level, logger, request, message, and what the line is about."""
+    """One object per line: time, level, logger, request, message, and further values of the line."""
 
     converter = staticmethod(time.gmtime)
 

@@ -111,7 +111,7 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
     **dict.fromkeys(("casefold", "predictions_as_raters", "suggestions", "count_reviewers", "hide_names"), _BOOLEAN),
     **{name: (f"one of {', '.join(words)}", partial(contains, words), str) for name, words in CHOICES.items()},
 }
-"""Of each option what it must be in words, whether it is, and how it is kept."""
+"""For each option: its valid values in words, the check of a value, and the conversion to the stored value."""
 _MAY_BE_NONE = ("controls", "target")
 
 

@@ -1,4 +1,4 @@
-"""Where the files for browsers are: in the installed package, or beside it in a checkout."""
+"""The location of the files for browsers: in the installed package, or next to it in a checkout."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ LIVED_LONG = 60.0
 def serve(settings: Settings) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status.
 
-    A process that ends unexpectedly (out of memory, killed) is started again; what it was doing goes on.
+    A process that ends unexpectedly (out of memory, killed) is started again and continues its work.
     """
     set_up_logging(settings.log_level, settings.log_format)
     keep_private(settings.data)
@@ -93,7 +93,7 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 class _Child:
-    """A child process that is started again when it ends by itself."""
+    """A child process that is started again when it ends unexpectedly."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class _Child:
             environment = environment | {"SOFTIRR_LISTEN_FD": str(self._listening.fileno())}
             options = {"pass_fds": (self._listening.fileno(),)}
         self._started = time.monotonic()
-        # A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the rest in order.
+        # A separate session: Ctrl-C in the terminal reaches only this process, which stops its children in order.
         self._process = subprocess.Popen(
             python_module(self._module), env=environment, start_new_session=True, preexec_fn=_set_up_child, **options
         )

@@ -1,4 +1,4 @@
-"""What the parts of one process share, made from the settings."""
+"""The services that the parts of one process share, made from the settings."""
 
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the operator decides (environment variables) and what a project decides (measure, controls, ...)."""
+"""Settings of the operator (environment variables) and of a project (measure, controls, ...)."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not wh
 
 
 TEXTS, MEAN, LOWEST = "texts", "mean", "lowest"
-"""What the score of a task can be besides the agreement of one field."""
+"""Possible scores of a task in addition to the agreement of one field."""
 
 FORMER_VALUES = {"regions": {"overlap": "matched"}}
 """Values of options that earlier versions wrote, and their present names."""
@@ -57,7 +57,7 @@ class Settings(BaseModel):
     Attributes
     ----------
     label_studio_url : str
-        Address under which this process reaches Label Studio; it wins over what Label Studio says about itself.
+        Address under which this process reaches Label Studio; it overrides the address that Label Studio reports.
     label_studio_origins : tuple of str
         Further origins from which people open Label Studio in the browser (for the panel's access check).
     api_key : str
@@ -214,16 +214,16 @@ class ProjectSettings:
     count_reviewers : bool
         Whether reviewers' answers count in the coefficients like annotators' answers.
     policy : Policy
-        What counts as the same, and how answers with several texts in one box are split.
+        Definition of sameness, and how answers with several texts in one box are split.
     terminologies : tuple of str
         Paths of terminologies that texts are looked up in first; only the operator names them.
     fields : tuple of str
-        Kinds of controls that are no text, as ``NAME=KIND``; the others have the kind of their type.
+        Kinds of controls without texts, as ``NAME=KIND``; the others have the kind of their type.
     score : str
         What orders the tasks and is the score of their predictions: ``texts`` (their mean), the ``mean`` or the
         ``lowest`` of all fields, or the name of one field.
     target : float or None
-        The value that the headline is to reach; panel, report and terminal say whether it does.
+        The value that the headline should reach; panel, report and terminal show whether it does.
     """
 
     measure: str = DEFAULT_MEASURE
@@ -301,7 +301,7 @@ class EffectiveSettings:
     sources: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """One entry per setting: its value and where it comes from."""
+        """One entry per setting: its value and its source."""
         return {name: {"value": value, "source": self.sources[name]} for name, value in self.values.to_dict().items()}
 
 

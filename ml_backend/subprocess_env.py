@@ -20,7 +20,7 @@ def python_module(name: str, *arguments: str) -> list[str]:
 def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Environment for such a command.
 
-    Modules come from where they are installed, from this checkout, and from absolute PYTHONPATH entries.
+    Modules come from the installed packages, from this checkout, and from absolute PYTHONPATH entries.
     """
     given = dict(os.environ if environment is None else environment)
     paths = [path for path in given.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(path)]

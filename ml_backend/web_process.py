@@ -1,8 +1,8 @@
 """One web process: ``python -m ml_backend.web_process``.
 
 waitress reads requests in one thread that never waits for a client, and hands only complete ones to its worker threads:
-a client that sends half a request keeps a socket busy, not a thread. On top of that this module bounds the time that a
-request may take to arrive, lets nobody without a secret send much, and answers ``/health`` by a thread of its own.
+a client that sends half a request keeps a socket busy, not a thread. In addition, this module bounds the time that a
+request may take to arrive, limits the size of requests without a secret, and answers ``/health`` in a separate thread.
 """
 
 import base64
@@ -135,7 +135,7 @@ class _Channel(HTTPChannel):
 
 
 class _Server(TcpWSGIServer):
-    """Closes connections whose requests don't arrive, and keeps a thread for ``/health``."""
+    """Closes connections with incomplete requests, and keeps a thread for ``/health``."""
 
     def __init__(self, *arguments: Any, **options: Any):
         self._health = ThreadedTaskDispatcher()

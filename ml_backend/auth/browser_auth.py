@@ -43,8 +43,8 @@ KEY_HEADER = "X-Softirr-Key"
 def enter(number: int, scope: Scope) -> Row:
     """The project's row, if the request has access to the scope.
 
-    Every annotator can read the panel's key in the label config: it gives access to the panel, and `visitor` decides
-    what is shown there. The report is about people: reviewers, leads and holders of the report's key have access.
+    Every annotator can read the panel's key in the label config. The key gives access to the panel, and `visitor`
+    limits its content. The report is about people: reviewers, leads and holders of the report's key have access.
 
     Raises
     ------

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line; what a command runs is loaded when it is run."""
+    """The parser of the command line; each command loads its modules when it runs."""
     from ml_backend.cli.options import add_options
 
     top = Parser(

@@ -112,7 +112,7 @@ def given_options(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def _policy(parsed: argparse.Namespace) -> dict[str, Any] | None:
-    """The policy of a command, None where it names no part of one."""
+    """The policy of a command, None if it has no options of a policy."""
     choices = (parsed.policy, parsed.ignore, parsed.count, parsed.more_general, parsed.split)
     if all(choice is None for choice in choices):
         return None
@@ -160,7 +160,7 @@ def find_users(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def print_result(parsed: argparse.Namespace, values: Any, *lines: str) -> None:
-    """Print what a command did: as JSON where ``--json`` asks for it, else in these lines."""
+    """Print the result of a command: as JSON with ``--json``, else in these lines."""
     print(json.dumps(values, ensure_ascii=False) if parsed.json else "\n".join(lines))
 
 

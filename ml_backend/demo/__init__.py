@@ -1,4 +1,4 @@
-"""``softirr-ls demo``: a Label Studio of its own with an example project, connected and scored.
+"""``softirr-ls demo``: a separate Label Studio with an example project, connected and scored.
 
 All files are in one folder, and all processes end with the demo. It needs no network.
 """
@@ -111,7 +111,7 @@ class Demo:
     Parameters
     ----------
     folder
-        Contains ``demo.json`` (what was made), ``label-studio/`` and ``softirr/``.
+        Contains ``demo.json`` (a record of the demo), ``label-studio/`` and ``softirr/``.
     measure
         Name of the measure; None for the backend's default.
     stack
@@ -395,7 +395,7 @@ def email_of(name: str) -> str:
 
 
 def true_value(name: str = "krippendorff_alpha") -> float:
-    """A coefficient of the example when each text is replaced by what it means."""
+    """A coefficient of the example with each text replaced by its concept."""
     import softirr
 
     value = softirr.agreement(example.table(concepts=True), measure="exact").coefficients[name].value

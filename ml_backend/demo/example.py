@@ -1,7 +1,7 @@
 """The demo's example: short adverse-event narratives, answered by three of four annotators each, with a key.
 
-Everything in it was invented for this demo; it describes no real patient, report or product. The key says what concept
-each text means, so that the true agreement is known.
+Everything in it was invented for this demo; it does not describe a real patient, report or product. The key maps each
+text to its concept, so that the true agreement is known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EMPTY = "(nothing)"
 
 @dataclass(frozen=True)
 class Narrative:
-    """A task: its text, and by annotator's name the findings, or None where the task was skipped."""
+    """A task: its text, and the findings by annotator's name, or None if the annotator skipped the task."""
 
     id: str
     text: str

@@ -65,8 +65,7 @@ class Process:
         self.log = log
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
-            # A session of its own, so that Ctrl-C in the terminal reaches only the parent, which then stops this in
-            # order.
+            # A separate session: Ctrl-C in the terminal reaches only the parent, which stops its children in order.
             self._popen = subprocess.Popen(
                 [os.fspath(argument) for argument in command],
                 env=dict(environment),

@@ -44,7 +44,7 @@ def find_label_studio() -> Path:
     Raises
     ------
     ServerError
-        If it is not installed; the message says how to install it.
+        If it is not installed; the message explains how to install it.
     """
     configured = os.environ.get("SOFTIRR_LABEL_STUDIO")
     if configured:
@@ -73,7 +73,7 @@ class Api:
         self._renew_at = 0.0
 
     def call(self, method: str, path: str, **options: Any) -> Any:
-        """One request; the decoded JSON, or None where there is none. Anything but 2xx is a ServerError."""
+        """Send a request; returns the decoded JSON, or None without JSON. Raises ServerError if the status is not 2xx."""
         if time.monotonic() > self._renew_at:
             reply = self._session.post(f"{self.url}/api/token/refresh/", json={"refresh": self.token}, timeout=60)
             if reply.status_code != 200:
@@ -187,7 +187,7 @@ class LabelStudio:
             file.write_text(f"SECRET_KEY={secrets.token_hex(32)}\n", encoding="utf-8")
 
     def _begin_with_empty_tables(self, waiting: Callable[[float], None] | None, timeout: float) -> None:
-        """Copy an empty database, kept beside the program: making one takes Label Studio over a minute each time."""
+        """Copy an empty database that is cached next to the program: Label Studio takes over a minute to make one."""
         database = self.data / "label_studio.sqlite3"
         if database.exists() or "DJANGO_DB" in self.environment:
             return

@@ -1,4 +1,4 @@
-"""``python _wsgi.py`` serves; a WSGI server takes ``_wsgi:app``, beside ``python -m ml_backend.worker``."""
+"""``python _wsgi.py`` serves; a WSGI server takes ``_wsgi:app``, with ``python -m ml_backend.worker`` next to it."""
 
 import argparse
 import os

@@ -1,7 +1,7 @@
 """The backend under the names that Label Studio's examples use: a thin wrapper of softirr's own app and server.
 
 Agreement needs every answer of a task, so a worker process reads the annotations through Label Studio's API, and
-``/predict`` answers from what is scored. `Agreement` therefore wraps the whole service, not a function of one task.
+``/predict`` answers from stored scores. `Agreement` therefore wraps the whole service, not a function of one task.
 """
 
 import os

@@ -16,8 +16,8 @@ __all__ = ["agreed_in", "ground_truth_of"]
 def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
     """Return the agreed answer of each field, as `ml_backend.store.agreed.AgreedStore.note_read` takes it.
 
-    Label Studio marks imported annotations as ground truth unless the import says otherwise: a ground truth counts only
-    if it is the task's only one and a person saved it.
+    Label Studio marks imported annotations as ground truth by default. A ground truth therefore counts only if it is
+    the task's only one and a person saved it.
 
     Parameters
     ----------

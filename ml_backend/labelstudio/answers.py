@@ -289,7 +289,7 @@ def _old_config(annotation: Mapping[str, Any], names: frozenset[str]) -> str:
 
 
 def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers without those to controls that are no text."""
+    """The answers to text controls only."""
     return {name: entry for name, entry in answers.items() if "kind" not in entry}
 
 

@@ -105,7 +105,7 @@ class Client:
             Whether the request is idempotent; by default all methods but POST. Such requests are repeated after
             connection errors, time-outs, 429 and 5xx.
         tries_on_500 : int
-            Tries after a 500; fewer where the requested content may be the cause rather than the server.
+            Number of tries after a 500. Use fewer if the requested content, rather than the server, may be the cause.
 
         Raises
         ------
@@ -204,7 +204,7 @@ class Client:
         self.request("POST", f"/api/projects/{number}/validate/", body={"label_config": label_config}, repeat=True)
 
     def users(self) -> dict[str, str]:
-        """User id -> name, or email address where there is no name."""
+        """User id -> name, or email address for users without a name."""
         return {
             str(user["id"]): f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
             or str(user.get("email") or user.get("username") or user["id"])

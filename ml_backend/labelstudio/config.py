@@ -145,7 +145,7 @@ def _elements(label_config: str) -> Iterator[Any]:
 
 @lru_cache(maxsize=64)
 def control_names(label_config: str) -> frozenset[str]:
-    """Names of all controls, of any kind: what the ``from_name`` of a result can be.
+    """Names of all controls of any kind: the possible values of a result's ``from_name``.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def control_names(label_config: str) -> frozenset[str]:
 def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
     """Fields of the tasks' data that the label config does not name, as ``$field`` in any attribute.
 
-    None where it names no field.
+    Empty if it does not name any field.
 
     Raises
     ------
@@ -175,12 +175,12 @@ def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
 
 
 def chosen_controls(label_config: str, wanted: Sequence[str] | None) -> tuple[Control, ...]:
-    """The TextAreas of a project: all of them, or the wanted ones; none where it has other controls only.
+    """The TextAreas of a project: all of them, or the requested ones; empty if it has other controls only.
 
     Raises
     ------
     InputError
-        If the label config has no control to compare, or a wanted one does not exist.
+        If the label config has no control to compare, or a requested one does not exist.
     """
     controls = text_controls(label_config)
     if not controls and not other_controls(label_config):

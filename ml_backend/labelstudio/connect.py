@@ -156,7 +156,7 @@ class Connector(Disconnector):
         try:
             return self._connect(row, remote, url, panel_base, panel=panel, options=options, rotate_keys=rotate_keys)
         except SoftirrError:
-            if is_new:  # what was there before this call stays for `disconnect`
+            if is_new:  # connections from before this call stay for `disconnect`
                 self._take_back(number, row["id"])
             raise
 

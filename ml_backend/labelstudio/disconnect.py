@@ -54,7 +54,7 @@ class Disconnector:
             return changes
 
     def undo(self, number: int, row: Row | None, *, predictions: bool) -> Changes:
-        """Take back what `connect` did, as far as it went.
+        """Undo the completed steps of `connect`.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check; `fix` is empty where nothing needs to be done."""
+    """The result of one check; `fix` is empty if nothing needs to be done."""
 
     ok: bool
     what: str
@@ -145,7 +145,7 @@ def _answering(settings: Settings, store: Store, url: str | None, number: int | 
 
 
 def _parts(settings: Settings, base: str) -> Iterator[Finding]:
-    """Findings of the running backend's detailed health check; none where it is not available."""
+    """Findings of the running backend's detailed health check; empty if it is not available."""
     auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
     try:
         states = httpx.get(f"{base}/health?detail=1", auth=auth, timeout=5.0).json().get("parts", {})

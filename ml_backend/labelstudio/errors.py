@@ -12,7 +12,7 @@ class LabelStudioError(SoftirrError):
 
 
 class Unreachable(LabelStudioError):
-    """There was no usable reply after several tries: the server is down, too slow, or answers with errors."""
+    """All tries failed to get a usable reply: the server is down, too slow, or answers with errors."""
 
 
 class WriteUnknown(Unreachable):
@@ -24,4 +24,4 @@ class Unauthorized(LabelStudioError):
 
 
 class NotFound(LabelStudioError):
-    """There is no such project, task or prediction, or the token's user may not see it."""
+    """The project, task or prediction does not exist, or the token's user may not see it."""

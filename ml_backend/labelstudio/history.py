@@ -33,7 +33,7 @@ def with_controls(history: History, names: Collection[str], now: str) -> dict[st
 
 
 def was_there(times: Times, moment: str) -> bool:
-    """Whether the label config had the TextArea at this time; also where the time can't be read."""
+    """Whether the label config had the TextArea at this time; True if the time can't be read."""
     with contextlib.suppress(ValueError):
         exact_moment = exact(moment)
         return any(

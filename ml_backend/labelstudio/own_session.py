@@ -107,7 +107,7 @@ def region_results(
 
 
 class OwnSession:
-    """Label Studio as the person whose session this is.
+    """Label Studio as the person who owns this session.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from softirr.text import normalize
 __all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "matched_texts", "region_rows"]
 
 MOST_REGIONS = 300
-"""Regions of a task whose position is kept for the panel."""
+"""Maximum number of regions of a task with positions stored for the panel."""
 LONGEST_QUOTE = 200
 TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_AT_ONCE:,} texts)"
 
@@ -41,7 +41,7 @@ def matched_texts(task: Mapping[str, Any], control: str, raters: Sequence[str]) 
     control : str
         A per-region TextArea.
     raters : sequence of str
-        Raters whose answers count; of several annotations of one rater the newest counts.
+        Raters to include. If a rater has several annotations, the newest counts.
     """
     groups = []
     for members in _matched(_newest_regions(task, control, raters)):
@@ -54,7 +54,7 @@ def matched_texts(task: Mapping[str, Any], control: str, raters: Sequence[str]) 
 
 
 def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
-    """Each region that a text belongs to: where it is, whose it is, and by which ids Label Studio knows it.
+    """Each region that a text belongs to: its position, its rater, and its ids in Label Studio.
 
     Parameters
     ----------

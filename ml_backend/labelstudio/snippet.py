@@ -39,9 +39,9 @@ def helper() -> str:
 def snippet(panel_url: str) -> str:
     """The element that shows the panel, in one line because an indented line of Markdown is a code block.
 
-    The referrer policy tells the panel which task is open. The style passes Label Studio's light or dark mode to the
-    frame: a page in a frame gets the color scheme of the frame element, also across origins. The second frame has the
-    panel's `helper`.
+    The referrer policy lets the panel know which task is open. The style passes Label Studio's light or dark mode to
+    the frame: a page in a frame gets the color scheme of the frame element, also across origins. The second frame has
+    the panel's `helper`.
     """
     frame = (
         f"<style>{SCHEME}</style>"
@@ -55,7 +55,7 @@ def snippet(panel_url: str) -> str:
 
 
 def insert(label_config: str, panel_url: str) -> str:
-    """`label_config` with the panel as the last element; an older snippet is replaced where it is.
+    """`label_config` with the panel as the last element; an older snippet is replaced in its position.
 
     Raises
     ------

@@ -138,10 +138,10 @@ def _pages(
 
 
 def _smaller(size: int, read: Callable[..., _Listed], *, tries_on_one: int = TRIES) -> tuple[int, _Listed]:
-    """Read a page of `size` tasks, or of fewer where the server answers 500; returns the size and the tasks.
+    """Read a page of `size` tasks, or of fewer if the server answers 500; returns the size and the tasks.
 
-    1.23.2 answers 500 where a text contains a lone surrogate and, on SQLite, where a page has answers of a thousand
-    people. A 500 for a single task is more likely a fault of the server: it is tried `tries_on_one` times.
+    Label Studio 1.23.2 answers 500 if a text contains a lone surrogate and, on SQLite, if a page has answers of a
+    thousand people. A 500 for a single task is more likely a fault of the server: it is tried `tries_on_one` times.
     """
     while True:
         try:

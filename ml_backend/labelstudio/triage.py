@@ -12,7 +12,7 @@ HIDDEN = (
     *("annotations_results", "annotations_ids", "predictions_results", "predictions_model_versions", "file_upload"),
     *("storage_filename", "created_at", "updated_at", "updated_by", "avg_lead_time", "draft_exists"),
 )
-"""Columns that stand before the tasks' data in Label Studio, whose order of columns is fixed."""
+"""Columns that precede the tasks' data in Label Studio's fixed order of columns."""
 
 
 def tab(number: int, unused: Collection[str] = ()) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def data_fields(client: Client, number: int) -> set[str]:
 
 
 def _hidden(more: Sequence[str]) -> dict[str, list[str]]:
-    """The columns that the tab hides, in the table and beside an open task."""
+    """The columns that the tab hides, in the table and next to an open task."""
     names = [f"tasks:{name}" for name in (*HIDDEN, *more)]
     return {"explore": names, "labeling": names}
 

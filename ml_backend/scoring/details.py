@@ -1,4 +1,4 @@
-"""What the store has of a scored task and of a project's report, and the reasons of a project counted from its tasks."""
+"""The stored details of scored tasks and of a project's report, and a project's reasons, counted from its tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["control_details", "counted_reasons", "without_items"]
 
 MOST_REASONS = 200
-"""Maximum number of pairs of texts of a task and field whose reason is stored."""
+"""Maximum number of text pairs of a task and field with a stored reason."""
 MOST_EXCLUDED = 1000
 MOST_MEANINGS, MOST_ITEMS = 500, 1000
 """Maximum numbers of clusters of a report, and of the items that each lists."""

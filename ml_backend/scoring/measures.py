@@ -55,7 +55,7 @@ class LoadedMeasures:
         Raises
         ------
         softirr.errors.InputError
-            If there is no such measure, or its model can't be loaded.
+            If the measure does not exist, or its model can't be loaded.
         """
         with self._lock:
             if name not in self._measures:
@@ -111,7 +111,7 @@ class LoadedMeasures:
         return with_decisions(measure, decided) if decided else measure
 
     def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
-        """Name and model of a measure, the policy where the project has one, and its terminologies."""
+        """Name and model of a measure, the policy of the project if it has one, and its terminologies."""
         if name not in self._models:
             provenance = self.measure(name).provenance()
             self._models[name] = (getattr(provenance, "model", None), getattr(provenance, "model_sha256", None))
@@ -129,7 +129,7 @@ class LoadedMeasures:
 
     @contextlib.contextmanager
     def alone_with(self, measure: str, progress: Progress | None = None) -> Iterator[Progress | None]:
-        """Hold the model's lock, where the measure needs a model: a model serves one job at a time.
+        """Hold the model's lock if the measure needs a model: a model serves one job at a time.
 
         Yields the `progress` to pass to long work, which then lets short work go first between two batches.
         """

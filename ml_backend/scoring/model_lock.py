@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ModelLock:
-    """A lock whose holder can let the waiting threads go first.
+    """A lock that lets its holder give way to waiting threads.
 
     Computing a project's coefficients may keep a model busy for minutes; an annotator's edit needs it for a moment.
     Long work calls `yield_to_waiting` between two batches.

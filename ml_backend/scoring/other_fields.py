@@ -1,4 +1,4 @@
-"""Agreement on the controls of a project that are no text: choices, ratings, numbers, dates, paths and rankings."""
+"""Agreement on the controls of a project without texts: choices, ratings, numbers, dates, paths and rankings."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ Pair = tuple[str, str, float]
 
 @dataclass(frozen=True)
 class FieldFit:
-    """What the whole project says about the answers to one control, so that a task is compared as in the project.
+    """Properties of one control's answers over the project, so that a task is compared as in the project.
 
     Attributes
     ----------
     kind : str
     scale : tuple of (list of float, list of float) or None
-        Of the numbers (`softirr.meaning.measures.kinds.KindMeasure.scale`).
+        Scale of the numbers (`softirr.meaning.measures.kinds.KindMeasure.scale`).
     opposites : tuple of str
-        Answers whose opposites are answers rather than marks for a missing one.
+        Answers with opposites that are answers too, rather than marks for a missing answer.
     """
 
     kind: str
@@ -75,7 +75,7 @@ class FieldFit:
             return True
         numbers = sorted({*self.scale[0], *other.scale[0]})
         moved = np.interp(numbers, *self.scale) - np.interp(numbers, *other.scale)
-        # of two numbers each moves so far, and the derivative of a squared difference is 2 at most
+        # both numbers of a pair can move by this much, and the derivative of a squared difference is 2 at most
         return 4 * float(np.abs(moved).max(initial=0.0)) < within
 
 
@@ -86,11 +86,11 @@ class FieldOfTask:
     Attributes
     ----------
     agreement : float or None
-        None where fewer than two annotators gave a value.
+        None if fewer than two annotators gave a value.
     answers : dict of str to tuple of str
         Values by rater.
     agreed : tuple of str or None
-        What they agree on (`softirr.report.fields.agreed_values`).
+        Values that they agree on (`softirr.report.fields.agreed_values`).
     """
 
     agreement: float | None
@@ -197,11 +197,11 @@ def field_of_task(
     Parameters
     ----------
     number : int
-        Of the task.
+        Number of the task.
     fields : mapping
         Its answers by control (`Store.fields`).
     name : str
-        Of the control.
+        Name of the control.
     fit : FieldFit
     settings : ProjectSettings
     """

@@ -57,8 +57,8 @@ class AnswerPreparation:
     unanswered : frozenset of str
         Controls that nobody in the project answers: their empty answers are missing.
     opposites : mapping of str to frozenset of str
-        Texts of each control whose opposites are answers rather than marks for a missing one: "-" is an answer if
-        another answer in the project is "+".
+        Texts of each control with opposites that are answers, rather than marks for a missing answer: "-" is an answer
+        if another answer in the project is "+".
     """
 
     settings: ProjectSettings

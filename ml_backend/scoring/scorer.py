@@ -92,7 +92,7 @@ class Scorer(LoadedMeasures):
         answers : iterable of (int, mapping)
             Raw answers of all tasks (`Store.answers`).
         judgments : sequence of softirr.audit.Judgments
-            What people judged of random pairs of texts of this control.
+            People's judgments of random pairs of texts of this control.
         what_if : bool
             Also compute the meanings, and the headline without each attribute.
         reasons : ReasonSummary, optional

@@ -1,4 +1,4 @@
-"""Tasks whose texts cannot be scored are set aside, so that one text never stops a project."""
+"""Sets tasks aside if their texts cannot be scored, so that one text never stops a project."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def score_or_set_aside(
     Raises
     ------
     Exception
-        What `score` raises where the fault is not a text's: the work was ended, the store is away, or the measure fails
-        with any text.
+        Errors of `score` that no text causes: the work was ended, the store is unavailable, or the measure fails with
+        any text.
     """
     not_faults = (*not_faults, OSError, sa.exc.SQLAlchemyError)
     try:
@@ -84,7 +84,7 @@ def without_texts(answers: Mapping[str, Any], reason: str) -> dict[str, Any]:
     Parameters
     ----------
     answers : mapping
-        Of one task, as the store has them.
+        Answers of one task, as the store contains them.
     """
     return {
         name: {

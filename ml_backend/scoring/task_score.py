@@ -19,18 +19,18 @@ def counts_fields(settings: ProjectSettings) -> bool:
 
 
 def chosen_score(summary: Mapping[str, Any] | None) -> str:
-    """What a project's scores were made of at its last summary."""
+    """The option `score` of a project at its last summary."""
     option = ((summary or {}).get("settings") or {}).get("score") or {}
     return str(option.get("value") or TEXTS)
 
 
 def counted_fields(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The fields whose mean is the score of a task.
+    """The fields that the score of a task is the mean of.
 
     Parameters
     ----------
     details : mapping
-        Of a scored task (`Scorer.task_details`, `scored_by`).
+        Details of a scored task (`Scorer.task_details`, `scored_by`).
 
     Returns
     -------
@@ -57,17 +57,17 @@ def scored_by(
     Parameters
     ----------
     rows : sequence of mapping
-        ``number`` and ``fields``, the answers to controls that are no text.
+        ``number`` and ``fields``, the answers to controls without texts.
     details : mapping
-        Of the tasks' texts, by number (`Scorer.task_details`).
+        Details of the tasks' texts, by number (`Scorer.task_details`).
     fits : mapping
-        Of the controls that are no text (`other_fields.fits_of`).
+        Fits of the controls without texts (`other_fields.fits_of`).
 
     Returns
     -------
     dict
-        Their ``controls`` also have the agreement, pairs and ``kind`` of each control that is no text; ``counted`` are
-        the names of the fields whose mean is the score.
+        The details by number. ``controls`` also has the agreement, pairs and ``kind`` of each control without texts;
+        ``counted`` contains the names of the fields that the score is the mean of.
     """
     if not counts_fields(settings):
         return {row["number"]: dict(details[row["number"]]) for row in rows}
@@ -94,7 +94,7 @@ def scored_by(
 
 
 def _counted(agreements: Mapping[str, float], score: str) -> list[str]:
-    """The fields whose mean is the score."""
+    """The fields that the score is the mean of."""
     if score == MEAN:
         return list(agreements)
     if score == LOWEST:

@@ -66,7 +66,7 @@ class DecisionStore(ActStore):
         Parameters
         ----------
         texts : collection, optional
-            Only decisions whose two texts are both among these.
+            Only decisions with both texts among these.
         """
         newest = {row["pair"]: row for row in self.decision_log(project)}
         current = sorted((row for row in newest.values() if not row["withdrawn"]), key=lambda row: row["id"])

@@ -20,7 +20,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def keep_private(folder: Path) -> list[str]:
-    """Make new files of this process readable by their owner only, and restrict a folder and its files likewise.
+    """Make new files of this process readable by their owner only, and restrict a folder and its files the same way.
 
     Returns
     -------

@@ -149,6 +149,6 @@ requests = sa.Table(
     sa.Column("problem", sa.Text),  # why it can't be computed
     sa.Column("result", sa.JSON),
     sa.Column("result_at", sa.Float),
-    sa.Column("based_on", sa.String(64)),  # hash of what the result was computed from
+    sa.Column("based_on", sa.String(64)),  # hash of the result's inputs
     sa.Index("ix_requests_project_id", "project", "id"),
 )

@@ -87,7 +87,7 @@ class TaskStore(Database):
         only: Sequence[int] | None = None,
         fields: bool = True,
     ) -> list[Row]:
-        """Return tasks whose present answers are not scored yet, in order of number.
+        """Return tasks with present answers that are not scored yet, in order of number.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class TaskStore(Database):
         return self.rows(query.order_by(tasks.c.number).limit(limit))
 
     def scored(self, project: int) -> Iterator[list[Row]]:
-        """Return tasks whose present answers are scored, as `unscored` does and with ``details``, in batches."""
+        """Return tasks with scored present answers, as `unscored` does and with ``details``, in batches."""
         scored = tasks.c.scored_hash == tasks.c.answers_hash
         return self._in_batches(project, sa.select(*_TO_SCORE, _FIELDS, tasks.c.details).where(scored))
 
@@ -143,7 +143,7 @@ class TaskStore(Database):
     # --- predictions --------------------------------------------------------------------------------------------------
 
     def to_write(self, project: int) -> list[Row]:
-        """Return number, desired, prediction_hash and prediction_id of the scored tasks whose prediction is wrong."""
+        """Return number, desired, prediction_hash and prediction_id of the scored tasks with an outdated prediction."""
         differs = sa.func.coalesce(tasks.c.desired, NO_PREDICTION) != tasks.c.prediction_hash
         scored = tasks.c.scored_hash == tasks.c.answers_hash
         columns = (tasks.c.number, tasks.c.desired, tasks.c.prediction_hash, tasks.c.prediction_id)
@@ -169,7 +169,7 @@ class TaskStore(Database):
         self._set(project, None, prediction_hash=NO_PREDICTION, prediction_id=None)
 
     def unknown_predictions(self, project: int) -> int:
-        """Return the number of tasks whose prediction is unknown, as after an interrupted write."""
+        """Return the number of tasks with an unknown prediction, such as after an interrupted write."""
         return self._count(project, tasks.c.prediction_hash.is_(None))
 
     # --- queries ------------------------------------------------------------------------------------------------------

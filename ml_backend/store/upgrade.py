@@ -90,7 +90,7 @@ def _upgrade(connection: Connection) -> None:
         *map(_mark, old_rows["reviewed"]),
         *map(_agreed, old_rows["agreed_answers"]),
     ]
-    # In the order in which people acted, so that the numbers of the acts have it too.
+    # Sorted by time, so that the numbers of the acts are in that order too.
     _insert(connection, acts, sorted(log_of_acts, key=lambda act: act["at"]))
     counts_in_words = (
         plural(len(old_rows[table]), noun)

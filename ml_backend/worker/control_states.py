@@ -1,4 +1,4 @@
-"""What the answers of a whole project decide about its TextAreas: which nobody answers, which missing marks are answers."""
+"""Properties of TextAreas that all answers of a project determine: unanswered ones, and missing marks that are answers."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ class ControlStates:
         return any(not marks.has(text) for text in self._texts(name, answers))
 
     def _add_opposites(self, state: dict[str, Any], name: str, answers: Iterable[Mapping[str, Any]]) -> None:
-        """Add the texts to a control's state whose opposites are marks for a missing answer."""
+        """Add the texts with opposites among the marks for a missing answer to a control's state."""
         marks = self.preparation.chosen_marks
         if marks.opposites and (opposites := marks.opposites_in(self._texts(name, answers))):
             state["opposites"] = sorted(opposites.union(state.get("opposites", ())))
 
     def _texts(self, name: str, answers: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-        """Yield the texts of a control, split as the policy says."""
+        """Yield the texts of a control, split by the policy."""
         mode = self._settings.policy.split
         entries = (entries[name] for entries in answers if name in entries)
         texts = (text for entry in entries for texts_of_rater in entry["answers"].values() for text in texts_of_rater)

@@ -18,7 +18,7 @@ MOST_EXCLUDED = 1000
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence about a problem, and one that says what to do."""
+    """A sentence about a problem, and one about its solution."""
 
     what: str
     fix: str

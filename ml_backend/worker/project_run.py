@@ -1,4 +1,4 @@
-"""What the parts of one run over a project share."""
+"""The state that the parts of one run over a project share."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class ProjectSetup:
 
     @property
     def values(self) -> ProjectSettings:
-        """The settings, without where they come from."""
+        """The settings without their sources."""
         return self.effective.values
 
     def fingerprint(self, provenance: Mapping[str, Any]) -> str:

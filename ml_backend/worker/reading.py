@@ -23,11 +23,11 @@ __all__ = ["NEWEST", "TaskReader"]
 log = logging.getLogger(__name__)
 
 LATE = timedelta(seconds=10)
-"""A change can become visible later than its time stamp says, but not later than this."""
+"""Maximum delay between the time stamp of a change and the time when it becomes visible."""
 AGAIN_AFTER = 30.0
 """Seconds after which a task with such a recent change is read once more."""
 FEW = 50
-"""Number of tasks up to which each is read by itself."""
+"""Number of tasks up to which each is read with a separate request."""
 NEWEST = 20
 """Number of tasks that are compared before the whole list, so that an annotator's edit does not wait for it."""
 TRIES_TO_LIST = 2
@@ -92,7 +92,7 @@ class TaskReader:
         return self._stale(dated, {number: (row["updated_at"], row["n_listed"]) for number, row in rows.items()})
 
     def read_each(self, numbers: Collection[int], *, attend: bool = False) -> set[int]:
-        """Read each of these tasks by itself; returns those that exist."""
+        """Read each of these tasks with a separate request; returns those that exist."""
         if not numbers:
             return set()
         pages = tasks.pages(self.client, self.number, page_size=self._page_size, only=numbers, data=True)

@@ -30,7 +30,7 @@ def summarize(
 ) -> tuple[dict[str, Any], float]:
     """Compute the report on each text; returns it, and the time from which it may be computed again.
 
-    In a project without texts the reports are on its other controls.
+    A project without texts gets reports on its other controls.
 
     Parameters
     ----------

@@ -35,7 +35,8 @@ class TaskScorer:
     build : callable
         Details of a task -> its prediction (`predictions.build`).
     fits : mapping or None
-        Of the controls that are no text; None before the first summary: where they count, predictions wait for it.
+        Fits of the controls without texts. None before the first summary; predictions wait for it if these controls
+        count.
     """
 
     def __init__(
@@ -86,9 +87,10 @@ class TaskScorer:
         return sum(len(entry["pairs"]) for entry in entries)
 
     def fit_again(self, fits: Mapping[str, FieldFit], check: Callable[[], None]) -> dict[str, FieldFit]:
-        """Score the tasks by their fields as the whole project says now; their texts are not compared again.
+        """Score the tasks by their fields with the project's present fits; their texts are not compared again.
 
-        Tasks are read only where a fit changes scores; one that changes none by `LEAST_CHANGE` stays as it was.
+        Tasks are read only if a fit changes scores. A fit that changes all scores by less than `LEAST_CHANGE` is
+        dropped in favor of the old one.
 
         Returns
         -------

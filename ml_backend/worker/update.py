@@ -142,7 +142,7 @@ class ProjectUpdate:
             if self._writer.is_complete():
                 return
             if self._reader.incomplete or self._reader.remote_counts() != counts_before or self._reader.find_newest():
-                # What people add and delete meanwhile makes the numbers differ; the next run looks again.
+                # People's changes in the meantime make the numbers differ; the next run looks again.
                 log.info("project %d: it changes while it is read, the rest is left to the next run", self.number)
                 return
             if not self.store.unknown_predictions(self.project):
@@ -230,7 +230,7 @@ class ProjectUpdate:
         Parameters
         ----------
         first : callable
-            What has to be done before: tasks that are read again have to be scored again.
+            Called before reading, because tasks that are read again must be scored again.
         """
         if time.monotonic() - self._attended_at < ATTEND_EVERY:
             return
@@ -320,7 +320,7 @@ class ProjectUpdate:
         )
 
     def _answer_requests(self, check: Callable[[], None]) -> int:
-        """Compute what pages have asked for."""
+        """Compute the results that pages have requested."""
         return answer_requests(self._work(check), COMPUTATIONS)
 
     def _summary(self, check: Callable[[], None]) -> tuple[dict[str, Any], float]:

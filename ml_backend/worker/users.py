@@ -1,4 +1,4 @@
-"""The names and ids of a project's people, asked for only where they are needed."""
+"""The names and ids of a project's people, requested only if needed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Users:
     def __init__(self, run: ProjectRun):
         self._run = run
         self._met: set[str] = set()
-        self._nameless: set[str] = set()  # whose names were asked for
+        self._nameless: set[str] = set()  # users without a name, requested before
         self._emails: dict[str, str] = {}  # with the users' ids
 
     def update(self) -> None:
-        """Store the users' names as they are now; who is gone from Label Studio keeps the last known name."""
+        """Store the users' present names; users that Label Studio no longer has keep their last known name."""
         names = self._run.client.users()
         row = self._run.row()
         if {**row["raters"], **names} != row["raters"]:

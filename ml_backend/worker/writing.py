@@ -50,7 +50,7 @@ class PredictionWriter:
     counts : dict
         Predictions created, updated and deleted so far.
     rejected : set of int
-        Tasks whose prediction the label config does not allow.
+        Tasks with predictions that the label config does not allow.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class PredictionWriter:
                 self._report(1)
 
     def _change_single(self, row: Row, details: Mapping[str, Any]) -> tuple[tuple[int | None, str], str]:
-        """Update or remove a task's prediction; returns its id and hash afterwards, and what was done."""
+        """Update or remove a task's prediction; returns its new id and hash, and the name of the change."""
         prediction = self._build(details) if row["desired"] is not None else None
         if prediction is None or not self._is_valid(
             row["number"], prediction
