@@ -46,10 +46,10 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # each method of a route has its row in ml_backend.auth.routes
     app.jinja_loader = ChoiceLoader([app.jinja_loader, FileSystemLoader(TEMPLATES)])  # type: ignore[list-item]
     app.json.sort_keys = False  # type: ignore[attr-defined]
-    parts = services or Services(settings or Settings.from_environment())
-    app.extensions["softirr"] = parts
+    app_services = services or Services(settings or Settings.from_environment())
+    app.extensions["softirr"] = app_services
     _name_requests(app)
-    request_limits.install(app, largest_body=parts.settings.largest_body)
+    request_limits.install(app, largest_body=app_services.settings.largest_body)
     app.before_request(check_request)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
@@ -74,9 +74,9 @@ def _name_requests(app: Flask) -> None:
         response.headers["X-Request-ID"] = g.softirr_request
         rule = request.url_rule.rule if request.url_rule is not None else "(no such address)"
         milliseconds = round(1000 * (time.monotonic() - g.softirr_started), 1)
-        about = {"method": request.method, "rule": rule, "status": response.status_code, "ms": milliseconds}
+        request_facts = {"method": request.method, "rule": rule, "status": response.status_code, "ms": milliseconds}
         level = logging.DEBUG if rule in QUIET else logging.INFO
-        log.log(level, "%s %s %d in %.1f ms", *about.values(), extra={"about": about})
+        log.log(level, "%s %s %d in %.1f ms", *request_facts.values(), extra={"about": request_facts})
         return response
 
 

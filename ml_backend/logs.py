@@ -19,9 +19,9 @@ request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", d
 _USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
-def begin_request(given: str | None) -> str:
+def begin_request(header: str | None) -> str:
     """Name of the request that this thread serves from now on: the caller's if it is a plain one, else a new one."""
-    name = given if given and _USABLE_ID.fullmatch(given) else secrets.token_hex(8)
+    name = header if header and _USABLE_ID.fullmatch(header) else secrets.token_hex(8)
     request_id.set(name)
     return name
 

@@ -26,12 +26,12 @@ FORMER = frozenset({"condition", "panel", "triage_columns"})
 """Options of earlier versions, which connections may still have."""
 
 
-def checked_options(given: Any, *, source: str) -> dict[str, Any]:
+def checked_options(options: Any, *, source: str) -> dict[str, Any]:
     """Options of a project, each of the right kind.
 
     Parameters
     ----------
-    given : mapping or None
+    options : mapping or None
         For example the ``extra_params`` of the connection, as Label Studio sends them.
     source : str
         Where they come from, for the message.
@@ -41,23 +41,23 @@ def checked_options(given: Any, *, source: str) -> dict[str, Any]:
     InputError
         Naming the first option that is unknown or has an unusable value.
     """
-    if given in (None, "", []):
+    if options in (None, "", []):
         return {}
-    if isinstance(given, str):
+    if isinstance(options, str):
         try:
-            given = json.loads(given)
+            options = json.loads(options)
         except ValueError:
             raise InputError(f"{source}: not valid JSON.") from None
-    if not isinstance(given, Mapping):
+    if not isinstance(options, Mapping):
         raise InputError(f"{source}: expected an object with options.")
-    known = {f.name for f in fields(ProjectSettings)}
+    names = {f.name for f in fields(ProjectSettings)}
     checked: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in options.items():
         if name in FORMER:
             continue
-        if name not in known:
+        if name not in names:
             raise InputError(
-                f"{source}: unknown option {str(name)[:40]!r}; the options are {', '.join(sorted(known))}."
+                f"{source}: unknown option {str(name)[:40]!r}; the options are {', '.join(sorted(names))}."
             )
         checked[name] = _checked(name, present_value(name, value), source)
     return checked
@@ -68,7 +68,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) and one for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(text, str) and text for text in value)
 
 
 def _is_share(value: Any) -> bool:
@@ -120,11 +120,11 @@ def _checked(name: str, value: Any, source: str) -> Any:
         return _policy(value, source)
     if value is None and name in _MAY_BE_NONE:
         return None
-    expected, is_right, kept = _CHECKS[name]
+    expected, is_right, convert = _CHECKS[name]
     if not is_right(value):
         raise InputError(f"{source}: {name} must be {expected}.")
     try:
-        return kept(value)
+        return convert(value)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 

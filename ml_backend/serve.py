@@ -86,8 +86,10 @@ def _listen(settings: Settings) -> socket.socket:
     try:
         listening = socket.create_server((settings.host, settings.port), family=family, backlog=1024)
     except OSError as error:
-        place = f"{settings.host}:{settings.port}"
-        raise InputError(f"Can't listen on {place} ({error.strerror}): choose another with --port or --host.") from None
+        address = f"{settings.host}:{settings.port}"
+        raise InputError(
+            f"Can't listen on {address} ({error.strerror}): choose another with --port or --host."
+        ) from None
     listening.setblocking(False)
     return listening
 

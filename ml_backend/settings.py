@@ -39,10 +39,12 @@ def _default_data_folder() -> Path:
     return user_data_path("softirr", appauthor=False)
 
 
-def _default_cache(given: Mapping[str, Any]) -> str:
+def _default_cache(values: Mapping[str, Any]) -> str:
     """The store's PostgreSQL, which all machines reach, else a file."""
     return (
-        given["database_url"] if given["database_url"].startswith("postgres") else str(given["data"] / "pairs.sqlite3")
+        values["database_url"]
+        if values["database_url"].startswith("postgres")
+        else str(values["data"] / "pairs.sqlite3")
     )
 
 
@@ -91,7 +93,7 @@ class Settings(BaseModel):
     api_key: str = Field(default="", alias="LABEL_STUDIO_API_KEY", repr=False)
     data: Path = Field(default_factory=_default_data_folder, alias="SOFTIRR_DATA")
     database_url: str = Field(
-        default_factory=lambda given: f"sqlite:///{given['data'] / 'softirr.sqlite3'}",
+        default_factory=lambda values: f"sqlite:///{values['data'] / 'softirr.sqlite3'}",
         alias="SOFTIRR_DATABASE_URL",
         repr=False,
     )
@@ -128,8 +130,8 @@ class Settings(BaseModel):
         InputError
             If a variable has an unusable value; the message names the variable.
         """
-        given = os.environ if environment is None else environment
-        text: dict[str, Any] = {name: value.strip() for name, value in given.items() if value.strip()}
+        variables = os.environ if environment is None else environment
+        text: dict[str, Any] = {name: value.strip() for name, value in variables.items() if value.strip()}
         if "LABEL_STUDIO_HOST" in text:
             text.setdefault("LABEL_STUDIO_URL", text["LABEL_STUDIO_HOST"])
         text |= {str(cls.model_fields[name].alias): value for name, value in overrides.items() if value is not None}
@@ -163,23 +165,23 @@ class Settings(BaseModel):
 
 def clean_url(value: str, name: str) -> str:
     """`value` without a trailing slash, query or fragment; InputError unless it is an http(s) address."""
-    parts = urlsplit(value if "://" in value else f"http://{value}")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    url_parts = urlsplit(value if "://" in value else f"http://{value}")
+    if url_parts.scheme not in ("http", "https") or not url_parts.hostname:
         raise InputError(f"{name} is not an http address: {value}.")
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+    return f"{url_parts.scheme}://{url_parts.netloc.rpartition('@')[2]}{url_parts.path.rstrip('/')}"
 
 
 def origin(url: str) -> str:
     """Scheme, host and port of an address, in lower case; empty when it has none."""
     try:
-        parts = urlsplit(url)
-        port = parts.port
+        url_parts = urlsplit(url)
+        port = url_parts.port
     except ValueError:
         return ""
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if url_parts.scheme not in ("http", "https") or not url_parts.hostname:
         return ""
-    default = {"http": 80, "https": 443}[parts.scheme]
-    return f"{parts.scheme}://{parts.hostname.lower()}" + (f":{port}" if port not in (None, default) else "")
+    default = {"http": 80, "https": 443}[url_parts.scheme]
+    return f"{url_parts.scheme}://{url_parts.hostname.lower()}" + (f":{port}" if port not in (None, default) else "")
 
 
 @dataclass(frozen=True)
@@ -253,18 +255,18 @@ class ProjectSettings:
 
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
+        deciding_values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
         if self.missing != AUTO:
-            kept["missing"] = self.missing
+            deciding_values["missing"] = self.missing
         if self.score != TEXTS:
-            kept["score"] = self.score
+            deciding_values["score"] = self.score
         if self.fields:
-            kept["fields"] = self.fields
+            deciding_values["fields"] = self.fields
         if self.policy.changes_scores:
-            kept["policy"] = self.policy.mark()
+            deciding_values["policy"] = self.policy.mark()
         if self.policy.split is not None:
-            kept["split"] = self.policy.split
-        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+            deciding_values["split"] = self.policy.split
+        return hashlib.sha256(json.dumps(deciding_values, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready values."""

@@ -22,10 +22,10 @@ def child_environment(environment: Mapping[str, str] | None = None) -> dict[str,
 
     Modules come from the installed packages, from this checkout, and from absolute PYTHONPATH entries.
     """
-    given = dict(os.environ if environment is None else environment)
-    paths = [path for path in given.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(path)]
+    variables = dict(os.environ if environment is None else environment)
+    paths = [path for path in variables.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(path)]
     root = str(Path(__file__).resolve().parents[1])
     installed = {os.path.realpath(path) for path in (*site.getsitepackages(), site.getusersitepackages())}
     if root not in installed and root not in paths:  # run from a checkout that may not be installed
         paths.insert(0, root)
-    return given | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"}
+    return variables | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"}

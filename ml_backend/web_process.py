@@ -52,9 +52,9 @@ def main() -> None:
     settings = Settings.from_environment()
     set_up_logging(settings.log_level, settings.log_format)
     services = Services(settings)
-    known = KnownSecrets(lambda: secrets_of_programs(services))
-    known.start()
-    server = make_server(create_app(services=services), settings, known, _inherited_socket())
+    known_secrets = KnownSecrets(lambda: secrets_of_programs(services))
+    known_secrets.start()
+    server = make_server(create_app(services=services), settings, known_secrets, _inherited_socket())
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise SystemExit(0)
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def make_server(
-    app: Any, settings: Settings, known: KnownSecrets, listening: socket.socket | None = None
+    app: Any, settings: Settings, known_secrets: KnownSecrets, listening: socket.socket | None = None
 ) -> TcpWSGIServer:
     """The server; it listens already, ``run()`` serves."""
     options: dict[str, Any] = {"sockets": [listening]} if listening else {"listen": f"{settings.host}:{settings.port}"}
@@ -85,9 +85,13 @@ def make_server(
     )
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(adjustments.threads)
-    place = listening or adjustments.listen[0]
-    info = (place.family, place.type, place.proto, place.getsockname()) if isinstance(place, socket.socket) else place
-    bounded = type("_Parser", (_Parser,), {"known": known, "largest": settings.largest_body})
+    socket_address = listening or adjustments.listen[0]
+    info = (
+        (socket_address.family, socket_address.type, socket_address.proto, socket_address.getsockname())
+        if isinstance(socket_address, socket.socket)
+        else socket_address
+    )
+    bounded = type("_Parser", (_Parser,), {"known": known_secrets, "largest": settings.largest_body})
     channel = type("_Channel", (_Channel,), {"parser_class": bounded})
     server = _Server(
         app, {}, True, listening, dispatcher=dispatcher, adj=adjustments, sockinfo=info, bind_socket=listening is None

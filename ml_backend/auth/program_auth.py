@@ -115,7 +115,7 @@ def webhook_project() -> Row:
 
 
 def _sent_password() -> tuple[str, str] | None:
-    given = request.authorization
-    if given is None or given.type != "basic":
+    authorization = request.authorization
+    if authorization is None or authorization.type != "basic":
         return None
-    return given.username or "", given.password or ""
+    return authorization.username or "", authorization.password or ""

@@ -73,7 +73,7 @@ class Api:
         self._renew_at = 0.0
 
     def call(self, method: str, path: str, **options: Any) -> Any:
-        """Send a request; returns the decoded JSON, or None without JSON. Raises ServerError if the status is not 2xx."""
+        """Send a request; returns the decoded JSON, or None without it. Raises ServerError if the status is not 2xx."""
         if time.monotonic() > self._renew_at:
             reply = self._session.post(f"{self.url}/api/token/refresh/", json={"refresh": self.token}, timeout=60)
             if reply.status_code != 200:

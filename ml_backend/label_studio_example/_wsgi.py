@@ -18,7 +18,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host", default=os.environ.get("HOST", "0.0.0.0"))  # noqa: S104 - published by Docker
     parser.add_argument("-p", "--port", type=int, default=int(os.environ.get("PORT", "9090")))
-    given = parser.parse_args()
-    raise SystemExit(Agreement({**os.environ, "HOST": given.host, "PORT": str(given.port)}).serve())
+    arguments = parser.parse_args()
+    raise SystemExit(Agreement({**os.environ, "HOST": arguments.host, "PORT": str(arguments.port)}).serve())
 else:
     app = init_app()

@@ -206,12 +206,14 @@ def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any]
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
     the project. The answers of a project without texts are those to its other controls.
     """
-    annotations = [one for one in mappings(task.get("annotations")) if not is_agreed_answer(one)]
+    annotations = [annotation for annotation in mappings(task.get("annotations")) if not is_agreed_answer(annotation)]
     task = {**task, "annotations": annotations}  # an agreed answer changes nothing about the annotators' answers
     try:
         if task.get("unreadable"):
             return _nothing_read(reading, UNREADABLE), {}
-        task = with_turns(task, [*(reading.names or ()), *(one.name for one in reading.controls), *reading.others])
+        task = with_turns(
+            task, [*(reading.names or ()), *(control.name for control in reading.controls), *reading.others]
+        )
         answers = {control.name: _control_answers(task, control, reading) for control in reading.controls}
         regions = _region_fields(task, reading.controls, answers)
     except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
@@ -249,7 +251,7 @@ def of_this_config(
     annotations = task.get("annotations")
     if names is None or not isinstance(annotations, list):
         return task, []
-    counted, left_out = [], []
+    possible, left_out = [], []
     for annotation in annotations:
         why = _could_not_hold(annotation, control, names, times) if isinstance(annotation, Mapping) else ""
         if why and not annotation.get("was_cancelled"):
@@ -257,8 +259,8 @@ def of_this_config(
             rater = user.get("id", user.get("email")) if isinstance(user, Mapping) else user
             left_out.append(["" if rater is None else str(rater), why])
         else:
-            counted.append(annotation)
-    return {**task, "annotations": counted}, left_out
+            possible.append(annotation)
+    return {**task, "annotations": possible}, left_out
 
 
 def _could_not_hold(

@@ -174,7 +174,7 @@ def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
     return unused if len(unused) < len(fields) else frozenset()
 
 
-def chosen_controls(label_config: str, wanted: Sequence[str] | None) -> tuple[Control, ...]:
+def chosen_controls(label_config: str, names: Sequence[str] | None) -> tuple[Control, ...]:
     """The TextAreas of a project: all of them, or the requested ones; empty if it has other controls only.
 
     Raises
@@ -187,14 +187,14 @@ def chosen_controls(label_config: str, wanted: Sequence[str] | None) -> tuple[Co
         raise InputError(
             "The label config has no TextArea, Choices, Rating or other field, so there is nothing to compare."
         )
-    if wanted is None:
+    if names is None:
         return controls
     by_name = {control.name: control for control in controls}
-    unknown = [name for name in wanted if name not in by_name]
+    unknown = [name for name in names if name not in by_name]
     if unknown:
         has = ", ".join(by_name) or "none"
         raise InputError(f"The label config has no TextArea named {unknown[0]!r}; it has {has}.")
-    return tuple(by_name[name] for name in dict.fromkeys(wanted))
+    return tuple(by_name[name] for name in dict.fromkeys(names))
 
 
 def with_score(settings: ProjectSettings, controls: Sequence[Control]) -> ProjectSettings:

@@ -273,12 +273,12 @@ class Connector(Disconnector):
             self.client.request("DELETE", f"/api/ml/{extra['id']}")
             changes.done.append(f"Removed a second connection to {extra['url']}.")
         if matching:
-            own = matching[0]
-            connection["connection_id"] = own["id"]
-            same = own.get("title") == MODEL_VERSION and own.get("url", "").rstrip("/") == url
-            secured = has_secret(own) and connection.get("secret_round") == row["key_round"]
-            if not same or not secured or own.get("state") != "CO":
-                reply = self.client.request("PATCH", f"/api/ml/{own['id']}", body=body)
+            existing = matching[0]
+            connection["connection_id"] = existing["id"]
+            same = existing.get("title") == MODEL_VERSION and existing.get("url", "").rstrip("/") == url
+            secured = has_secret(existing) and connection.get("secret_round") == row["key_round"]
+            if not same or not secured or existing.get("state") != "CO":
+                reply = self.client.request("PATCH", f"/api/ml/{existing['id']}", body=body)
                 self._check_state(reply, url)
                 connection["secret_round"] = row["key_round"]
                 changes.done.append(f"Updated the connection “{MODEL_VERSION}” to {url}, with a secret.")
@@ -370,9 +370,9 @@ class Connector(Disconnector):
         self.client.update_project(number, **desired)
         connection["fields"] = desired
         text = ", ".join(
-            f"{name} {before!r} → {desired[name]!r}"
-            for name, before in ((n, remote.get(n)) for n in desired)
-            if before != desired[name]
+            f"{name} {old_value!r} → {desired[name]!r}"
+            for name, old_value in ((n, remote.get(n)) for n in desired)
+            if old_value != desired[name]
         )
         changes.done.append(
             f"Set the project's {text}: annotators see no agreement and no suggestions before they answer."

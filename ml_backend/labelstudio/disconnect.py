@@ -94,16 +94,16 @@ class Disconnector:
             self._forget_connection(row)
         return changes
 
-    def _remove_connections(self, number: int, noted: Mapping[str, Any], changes: Changes) -> None:
+    def _remove_connections(self, number: int, stored_connection: Mapping[str, Any], changes: Changes) -> None:
         urls = set()
         for connection in self.client.connections(number):
-            if connection["id"] == noted.get("connection_id") or connection.get("title") == MODEL_VERSION:
+            if connection["id"] == stored_connection.get("connection_id") or connection.get("title") == MODEL_VERSION:
                 urls.add(connection.get("url", "").rstrip("/"))
                 self.client.request("DELETE", f"/api/ml/{connection['id']}")
                 changes.done.append(f"Removed the connection to {connection.get('url')}.")
         for webhook in self.client.webhooks(number):  # removing the connection does not remove its webhook
             has_secret = SECRET_HEADER in (webhook.get("headers") or {})
-            is_ours = webhook["id"] == noted.get("webhook_id") or has_secret
+            is_ours = webhook["id"] == stored_connection.get("webhook_id") or has_secret
             if is_ours or webhook.get("url", "").removesuffix("/webhook") in urls:
                 self.client.request("DELETE", f"/api/webhooks/{webhook['id']}/")
                 changes.done.append("Removed the webhook.")

@@ -189,63 +189,70 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
         yield from _last_job(store, row)
 
 
-def _again(settings: Settings, number: int, noted: Mapping[str, Any], url: str | None) -> str:
+def _again(settings: Settings, number: int, stored_connection: Mapping[str, Any], url: str | None) -> str:
     """The command line that connects the project."""
-    if noted.get("mode") == "pull-only":
+    if stored_connection.get("mode") == "pull-only":
         return f"softirr-ls connect --project {number} --pull-only"
-    address = url or noted.get("url") or noted.get("panel_base") or f"http://{settings.host}:{settings.port}"
+    address = (
+        url
+        or stored_connection.get("url")
+        or stored_connection.get("panel_base")
+        or f"http://{settings.host}:{settings.port}"
+    )
     return f"softirr-ls connect --project {number} --url {address}"
 
 
 def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None) -> Iterator[Finding]:
-    params, chosen = (row["extra_params"], row["chosen"]) if row else (None, None)
+    params, chosen_options = (row["extra_params"], row["chosen"]) if row else (None, None)
     try:
-        wanted = effective(settings, connection=params, chosen=chosen).values.controls
+        control_names = effective(settings, connection=params, chosen=chosen_options).values.controls
         for sentence in refused(settings, params).values():
             step = "Until then the project's own measure is used: take it out of the connection's extra params."
             yield wrong(sentence, step)
         label_config = remote.get("label_config") or ""
-        controls = chosen_controls(label_config, wanted)
+        controls = chosen_controls(label_config, control_names)
     except InputError as error:
         yield wrong(str(error), "Add a <TextArea> or <Choices> to the label config, or choose another control.")
         return
     if controls:
         yield right("Free text in " + ", ".join(control.name for control in controls) + ".")
     else:
-        others = ", ".join(name for name, _ in other_controls(label_config))
-        yield right(f"No free text; compared exactly: {others}.")
+        other_names = ", ".join(name for name, _ in other_controls(label_config))
+        yield right(f"No free text; compared exactly: {other_names}.")
 
 
 def _connection(
-    client: Client, number: int, noted: Mapping[str, Any], url: str | None, command: str
+    client: Client, number: int, stored_connection: Mapping[str, Any], url: str | None, command: str
 ) -> Iterator[Finding]:
     present = client.connections(number)
-    if noted.get("mode") == "pull-only":
+    if stored_connection.get("mode") == "pull-only":
         yield right("Pull-only: Label Studio does not call this backend; a timer reads what changed.")
     for connection in present:
-        ours = connection["id"] == noted.get("connection_id")
+        is_ours = connection["id"] == stored_connection.get("connection_id")
         address = connection.get("url", "")
         same = connection.get("title") == MODEL_VERSION or (url and address.rstrip("/") == url.rstrip("/"))
-        if same and not ours and "mode" in noted:
+        if same and not is_ours and "mode" in stored_connection:
             yield wrong(
                 f"A leftover connection to {address} is next to ours; Label Studio keeps one even where it refused the "
                 "address.",
                 f"Delete it under Settings > Model (id {connection['id']}).",
             )
-        if ours and connection.get("title") != MODEL_VERSION:
+        if is_ours and connection.get("title") != MODEL_VERSION:
             yield wrong(
                 f"The connection's title is “{connection.get('title')}”: with another title than “{MODEL_VERSION}” the "
                 "score column stays empty.",
                 command,
             )
-        if ours and not has_secret(connection):
+        if is_ours and not has_secret(connection):
             what = "The connection carries no secret of this backend, so Label Studio's calls over it are refused."
             yield wrong(what, command)
-        elif ours and connection.get("state") not in ("CO", "TR", "PR"):
+        elif is_ours and connection.get("state") not in ("CO", "TR", "PR"):
             yield wrong(f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
-        elif ours:
+        elif is_ours:
             yield right(f"Label Studio reaches this backend at {address}.")
-    if noted.get("mode") == "connected" and noted.get("connection_id") not in {c["id"] for c in present}:
+    if stored_connection.get("mode") == "connected" and stored_connection.get("connection_id") not in {
+        c["id"] for c in present
+    }:
         yield wrong("The connection is gone from Label Studio.", command)
     if url:
         yield from _probe(client, number, url)
@@ -282,10 +289,14 @@ def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
     yield right(f"Label Studio accepts the address {url}.")
 
 
-def _webhook(client: Client, number: int, noted: Mapping[str, Any], row: Row | None, command: str) -> Iterator[Finding]:
-    if noted.get("mode") != "connected":
+def _webhook(
+    client: Client, number: int, stored_connection: Mapping[str, Any], row: Row | None, command: str
+) -> Iterator[Finding]:
+    if stored_connection.get("mode") != "connected":
         return
-    own_hook = next((hook for hook in client.webhooks(number) if hook["id"] == noted.get("webhook_id")), None)
+    own_hook = next(
+        (hook for hook in client.webhooks(number) if hook["id"] == stored_connection.get("webhook_id")), None
+    )
     if own_hook is None:
         yield wrong("The webhook is missing: changes show only at the next regular look.", command)
     elif not own_hook.get("is_active"):

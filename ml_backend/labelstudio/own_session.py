@@ -69,13 +69,15 @@ def copied_results(
         number = float(values[0])
         results = [{**example, "value": {example["type"]: int(number) if number.is_integer() else number}}]
     return [
-        {**result, "id": f"{AGREED_ID}{control}-{place}", "origin": "prediction"}
-        for place, result in enumerate(results, start=1)
+        {**result, "id": f"{AGREED_ID}{control}-{index}", "origin": "prediction"}
+        for index, result in enumerate(results, start=1)
     ]
 
 
 def region_results(
-    control: str, wanted: Sequence[tuple[Mapping[str, Any], Sequence[str]]], annotations: Sequence[Mapping[str, Any]]
+    control: str,
+    agreed_regions: Sequence[tuple[Mapping[str, Any], Sequence[str]]],
+    annotations: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Copy annotators' regions with the agreed texts.
 
@@ -83,7 +85,7 @@ def region_results(
     ----------
     control : str
         A per-region TextArea.
-    wanted : sequence of (mapping, sequence of str)
+    agreed_regions : sequence of (mapping, sequence of str)
         Rows of `regions.region_rows`, and the texts that the region gets.
     annotations : sequence of mapping
         The task's annotations as Label Studio has them now.
@@ -95,12 +97,14 @@ def region_results(
     """
     by_id = {annotation.get("id"): annotation.get("result") or [] for annotation in annotations}
     results = []
-    for number, (row, texts) in enumerate(wanted, start=1):
-        parts = [result for result in by_id.get(row["annotation"], ()) if result.get("id") == row["region"]]
-        parts = [result for result in parts if result.get("type") != "textarea" or result.get("from_name") == control]
-        if not any(result.get("from_name") == control for result in parts):
+    for number, (row, texts) in enumerate(agreed_regions, start=1):
+        region_parts = [result for result in by_id.get(row["annotation"], ()) if result.get("id") == row["region"]]
+        region_parts = [
+            result for result in region_parts if result.get("type") != "textarea" or result.get("from_name") == control
+        ]
+        if not any(result.get("from_name") == control for result in region_parts):
             raise LabelStudioError("A region of the agreed answer has changed in Label Studio: look at the task again.")
-        for result in parts:
+        for result in region_parts:
             value = {**result["value"], "text": list(texts)} if result.get("from_name") == control else result["value"]
             results.append({**result, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction", "value": value})
     return results

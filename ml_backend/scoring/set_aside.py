@@ -72,8 +72,8 @@ def _searched(
         except not_faults:
             raise
         except Exception as again:  # noqa: BLE001 - as above
-            found, failed = _searched(score, answers_of_half, not_faults, again)
-            details |= found
+            scored, failed = _searched(score, answers_of_half, not_faults, again)
+            details |= scored
             reasons |= failed
     return details, reasons
 

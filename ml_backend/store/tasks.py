@@ -150,14 +150,14 @@ class TaskStore(Database):
         query = sa.select(*columns).where(tasks.c.project == project, scored, differs)
         return self.rows(query.order_by(tasks.c.number))
 
-    def put_written(self, project: int, written: Mapping[int, tuple[int | None, str]]) -> None:
+    def put_written(self, project: int, predictions: Mapping[int, tuple[int | None, str]]) -> None:
         """Store the predictions that Label Studio has now: task number -> (id or None, hash)."""
-        if not written:
+        if not predictions:
             return
         values: dict[str, Any] = {"prediction_id": sa.bindparam("b_id"), "prediction_hash": sa.bindparam("b_hash")}
         number = tasks.c.number == sa.bindparam("b_number")
         update = sa.update(tasks).where(tasks.c.project == project, number).values(**values)
-        parameters = [{"b_number": n, "b_id": id, "b_hash": hash} for n, (id, hash) in written.items()]
+        parameters = [{"b_number": n, "b_id": id, "b_hash": hash} for n, (id, hash) in predictions.items()]
         self.execute(update, parameters)
 
     def forget_predictions(self, project: int, numbers: Sequence[int] | None = None) -> None:

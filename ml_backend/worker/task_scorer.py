@@ -153,7 +153,7 @@ class TaskScorer:
         return {**row, "answers": answers, "answers_hash": answers_hash(answers)}
 
 
-def _differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+def _differs(previous: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     """Whether a score has changed by more than a little."""
-    old, new = before["agreement"], now["agreement"]
+    old, new = previous["agreement"], now["agreement"]
     return (old is None) != (new is None) or (old is not None and abs(old - new) >= LEAST_CHANGE)
