@@ -174,7 +174,7 @@ def digest(*texts: str) -> str:
 
     Parameters
     ----------
-    *parts : str
+    *texts : str
 
     Returns
     -------
