@@ -17,6 +17,7 @@ from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError
+from softirr.plural import plural
 from softirr.report.headline import headline
 from softirr.statistics.coefficients.registry import coefficient_title
 
@@ -194,6 +195,25 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
         "counts": not done or judge in done,
         "agreement": agreement and {**agreement, "name": coefficient_title("krippendorff_alpha")},
     }
+
+
+def unused_sentence(audit: Mapping[str, Any] | None) -> str:
+    """Return how many judged pairs are no longer in the project; empty if all are.
+
+    Parameters
+    ----------
+    audit : mapping or None
+        The summary of the judgments in the report on the field.
+    """
+    if not audit or not audit["unused"]:
+        return ""
+    unused = audit["unused"]
+    pairs = plural(unused + audit["judgments"], "judged pair")
+    verbs = ("is", "it informs") if unused == 1 else ("are", "they inform")
+    return (
+        f"{unused:,} of {pairs} {verbs[0]} no longer in the project, because answers or settings changed; "
+        f"{verbs[1]} the calibration only."
+    )
 
 
 def sheet_rows(audit: Row, judgments: Sequence[Row]) -> list[list[Any]]:

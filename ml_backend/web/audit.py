@@ -19,6 +19,7 @@ from softirr.report.headline import by_measure, headline
 from softirr.statistics.coefficients.registry import coefficient_title
 
 audit = Blueprint("audit", __name__)
+NOT_USED = "The report can’t use the judgments any more and says why: start a new audit."
 audit.register_error_handler(Refused, responses.refusal)
 
 
@@ -62,7 +63,7 @@ def state() -> Response:
     if newest is not None:
         record = reviews().audit(newest["id"])
         assert record is not None
-        body["audit"] = _view(record)
+        body["audit"] = _view(project, record)
     return responses.data(body)
 
 
@@ -98,7 +99,7 @@ def pairs(which: int) -> Response:
     pair_rows = [
         {"row": row, "texts": [a, b], "verdict": verdicts.get(row)} for row, (_, _, a, b) in enumerate(record["sheet"])
     ]
-    body = {**_view(record), "judge": judge, "pairs": pair_rows, "own": None, "result": None}
+    body = {**_view(project, record), "judge": judge, "pairs": pair_rows, "own": None, "result": None}
     # A judge with unjudged pairs sees neither the result nor the other judges' judgments.
     if len(verdicts) >= len(pair_rows) or request.args.get("result") == "1":
         body["result"] = _result(project, record)
@@ -147,7 +148,7 @@ def finish(which: int) -> Response:
         raise Refused(409, f"At least {audits.FINISH_FROM} judgments of one judge are needed.")
     RequestStore(services().store).ask(project["id"], RESULT, {"audit": which})
     services().store.want(project["id"])
-    return responses.data(_view(_audit(project, which)), status=202)
+    return responses.data(_view(project, _audit(project, which)), status=202)
 
 
 def _complete(record: Row) -> list[str]:
@@ -167,24 +168,29 @@ def _after(project: Row, record: Row, judge: str, finished: list[str]) -> dict[s
     elif judge in {*finished, *still_finished}:
         requests.ask(project["id"], RESULT, question)
     services().store.want(project["id"])
-    return _view(_audit(project, which))
+    return _view(project, _audit(project, which))
 
 
-def _view(record: Row) -> dict[str, Any]:
+def _view(project: Row, record: Row) -> dict[str, Any]:
     requests, question = RequestStore(services().store), {"audit": record["id"]}
     drawn, result, looks = (requests.find(record["project"], kind, question) for kind in (SHEET, RESULT, LOOK))
     judges = reviews().judges(record["id"])
     problem = next((row["problem"] for row in (drawn, result) if row and row["problem"]), None)
+    summary = _summary(project, record)
+    audited = summary.get("audit")
+    if summary and audited is None and result is not None and result["result"] and result["wanted_at"] is None:
+        problem = NOT_USED
     if not record["sheet"]:
         status = "failed" if problem else "drawing"
     elif result is None:
         status = "judging"
     else:
-        status = "working" if result["wanted_at"] is not None else "judging" if result["problem"] else "done"
+        status = "working" if result["wanted_at"] is not None else "judging" if problem else "done"
     return {
         "id": record["id"],
         "status": status,
         "problem": problem,
+        "unused": audits.unused_sentence(audited),
         "wanted": record["wanted"],
         "n_pairs": len(record["sheet"]),
         "judges": [{"name": name, "n": n} for name, n in judges.items()],
@@ -200,7 +206,9 @@ def _result(project: Row, record: Row) -> dict[str, Any] | None:
     found = RequestStore(services().store).find(project["id"], RESULT, {"audit": record["id"]})
     if found is None or found["result"] is None:
         return None
-    summary = project["summary"]["controls"].get(record["control"]) or {}
+    summary = _summary(project, record)
+    if not summary.get("audit"):
+        return None
     coefficients = [
         {"key": key, "name": coefficient_title(key), "plain": by_measure(value), **value}
         for key, value in summary["coefficients"].items()
@@ -210,8 +218,15 @@ def _result(project: Row, record: Row) -> dict[str, Any] | None:
     return {
         "headline": None if best is None else best[0],
         "coefficients": coefficients,
-        "audit": summary.get("audit") or {},
+        "audit": summary["audit"],
     }
+
+
+def _summary(project: Row, record: Row) -> dict[str, Any]:
+    """The report on the audit's field; empty if the project no longer has the field."""
+    controls = (project["summary"] or {}).get("controls") or {}
+    summary: dict[str, Any] = controls.get(record["control"]) or {}
+    return summary
 
 
 def _audit(project: Row, which: int) -> Row:

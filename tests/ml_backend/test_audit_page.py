@@ -232,6 +232,39 @@ def test_finishing_early(seeded: Seeded) -> None:
     assert state["status"] == "done" and 0 < state["result"]["audit"]["judgments"] <= 40
 
 
+def test_judged_pairs_that_left_the_project_are_counted(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw(40)
+    browser.judge_all(audit)
+    assert browser.send("GET", "/api/audit").json["audit"]["unused"] == ""
+    text = browser.pairs(audit)["pairs"][0]["texts"][0]
+    answers = {
+        number: {rater: ["another text" if t == text else t for t in texts] for rater, texts in by_rater.items()}
+        for number, entry in seeded.store.answers(seeded.project)
+        if [text] in (by_rater := entry["findings"]["answers"]).values()
+    }
+    seeded.put(answers)
+    seeded.score()
+    gone = sum(text in pair["texts"] for pair in browser.pairs(audit)["pairs"])
+    summary = browser.pairs(audit)["result"]["audit"]
+    assert summary["unused"] == gone > 0 and summary["judgments"] + gone == 40
+    sentence = f"{summary['unused']} of 40 judged pairs"
+    for reply in (browser.send("GET", "/api/audit").json["audit"], browser.pairs(audit)):
+        assert reply["unused"].startswith(sentence) and reply["unused"].endswith("the calibration only.")
+        assert reply["status"] == "done"
+
+
+def test_an_audit_of_a_project_with_other_answers_has_no_result(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw()
+    browser.judge_all(audit)
+    numbers = [number for number, _ in seeded.store.answers(seeded.project)]
+    seeded.put({number: {"2": [f"left {number}"], "3": [f"right {number}"]} for number in numbers})
+    seeded.score()
+    state = browser.pairs(audit)
+    assert (state["status"], state["result"]) == ("judging", None) and "start a new audit" in state["problem"]
+
+
 def test_of_sets_too_as_many_pairs_are_drawn_as_requested(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}

@@ -178,7 +178,7 @@ async function showResult() {
     if (audit.status === "done" && audit.result) break;
     if (audit.problem && audit.status === "judging") {
       await stop();
-      throw new Error(`There is no result yet. ${audit.problem}`);
+      throw new Error(`There is no result. ${audit.problem}`);
     }
     await pause(POLL);
   }
@@ -188,7 +188,8 @@ async function showResult() {
     "the report from now on.";
   byId("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
   byId("result").replaceChildren(...outcome(audit.result));
-  byId("done-words").replaceChildren(line(support), ...account(audit.own, pairs.length));
+  const unused = audit.unused ? [line(audit.unused)] : [];
+  byId("done-words").replaceChildren(line(support), ...unused, ...account(audit.own, pairs.length));
   show("done");
 }
 

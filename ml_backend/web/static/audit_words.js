@@ -138,7 +138,8 @@ export function drawnLines(audit, running) {
   const fewer = audit.n_pairs < audit.wanted ? "; there are no more than these to judge" : "";
   const asker = audit.created_by ? ` for ${audit.created_by}` : "";
   const sentences = [`${plural(audit.n_pairs, "pair")} of texts were drawn${asker}${fewer}.`];
-  if (audit.problem) sentences.push(`No result yet: ${audit.problem}`);
+  if (audit.problem) sentences.push(`No result: ${audit.problem}`);
+  if (audit.unused) sentences.push(audit.unused);
   for (const { name, n } of audit.judges) {
     sentences.push(`${name} has judged ${n >= audit.n_pairs ? "all" : n} of them.`);
   }

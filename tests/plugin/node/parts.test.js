@@ -113,11 +113,12 @@ describe("the audit page", () => {
       { name: "Ann", n: 60 },
       { name: "Ben", n: 12 },
     ];
-    const audit = { status: "judging", n_pairs: 60, wanted: 100, created_by: "Lee", judges };
+    const audit = { status: "judging", n_pairs: 60, wanted: 100, created_by: "Lee", judges, unused: "1 pair is gone." };
     assert.deepEqual(
       drawnLines(audit, true).map((one) => one.textContent),
       [
         "60 pairs of texts were drawn for Lee; there are no more than these to judge.",
+        "1 pair is gone.",
         "Ann has judged all of them.",
         "Ben has judged 12 of them.",
       ],
