@@ -47,10 +47,11 @@ def is_released(
     n_annotations, answers
         As for `n_given`.
     mark : mapping, optional
-        The reviewer's mark on the task: one that is done waits for nobody.
+        The reviewer's mark on the task: one that is done waits for nobody, one that was sent back for new answers.
     answers_hash : str
         Of the present answers, for which the mark has to hold.
     """
-    if settings.predictions == "always" or n_given(n_annotations, answers) >= required:
+    if settings.predictions == "always":
         return True
-    return mark_state(mark, answers_hash) == "done"
+    state = mark_state(mark, answers_hash)
+    return n_given(n_annotations, answers) >= required if state is None else state == "done"

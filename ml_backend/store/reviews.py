@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,10 +26,32 @@ class ReviewStore(ActStore):
         """Mark the task as reviewed with its present answers."""
         self.add_act(project, DONE, task=task, content={"answers_hash": answers_hash, "note": ""}, **signature)
 
-    def send_back(self, project: int, task: int, *, answers_hash: str, note: str, **signature: str) -> None:
-        """Mark the task as sent back to its annotators, with a note for them; it returns once its answers change."""
-        content = {"answers_hash": answers_hash, "note": note}
+    def send_back(
+        self,
+        project: int,
+        task: int,
+        *,
+        answers_hash: str,
+        note: str,
+        answers: Mapping[str, Mapping[str, str]],
+        **signature: str,
+    ) -> None:
+        """Mark the task as sent back to its annotators, with a note for them; it returns once its answers change.
+
+        Parameters
+        ----------
+        answers : mapping
+            Hashes of the present answers (`ml_backend.review.returned.answer_hashes`).
+        """
+        content = {"answers_hash": answers_hash, "note": note, "answers": answers}
         self.add_act(project, SENT_BACK, task=task, content=content, **signature)
+
+    def returns(self, project: int, *, tasks: Collection[int] | None = None) -> dict[int, list[Row]]:
+        """Return every act that sent a task back, by task number."""
+        by_task: dict[int, list[Row]] = {}
+        for act in self.acts(project, SENT_BACK, tasks=tasks):
+            by_task.setdefault(act["task"], []).append(act)
+        return by_task
 
     def unmark(self, project: int, task: int, **signature: str) -> bool:
         """Remove the mark, which adds an act; False if there was none."""

@@ -18,7 +18,7 @@ from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.decisions import LONGEST
 from ml_backend.web.panel import allow_label_studio, allow_preflights, refused_as_json
-from ml_backend.web.running import reviews, services
+from ml_backend.web.running import marking, reviews, services
 from softirr.answers.labelstudio import is_agreed_answer
 from softirr.text import normalize
 
@@ -79,7 +79,8 @@ def accept() -> Response:
             annotation=number,
             **who.signature,
         )
-    reviews().mark_done(project["id"], task["number"], answers_hash=task["answers_hash"], reviewer=who.name)
+    with marking(project, task["number"]):
+        reviews().mark_done(project["id"], task["number"], answers_hash=task["answers_hash"], reviewer=who.name)
     return allow_label_studio(responses.data({"annotation": number, "replaced": star}, status=201))
 
 
@@ -105,7 +106,8 @@ def withdraw(task: int) -> Response:
         raise Refused(502, str(error)) from None
     for row in rows:
         store.withdraw(project["id"], row["id"], **who.signature)
-    reviews().unmark(project["id"], task)
+    with marking(project, task):
+        reviews().unmark(project["id"], task)
     return allow_label_studio(responses.data({"withdrawn": task}))
 
 

@@ -13,6 +13,7 @@ from ml_backend.review.headline import misfits_of
 from ml_backend.review.moments import job_view, moment
 from ml_backend.review.panel_regions import Regions, regions_of
 from ml_backend.review.release import n_given
+from ml_backend.review.returned import changed_raters, names_sentence
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.scoring.languages import task_sentence as languages_sentence
 from ml_backend.scoring.other_fields import field_of_task, fits_of
@@ -126,14 +127,17 @@ class PanelState:
         raters = dict.fromkeys(rater for entry in _entries(task).values() for rater in entry["answers"])
         names = self._names([*raters, *(rater for rater, _ in _excluded(task))])
         fields = [*self._text_fields(task, names), *self._other_fields(task)]
+        changed = self._changed_after_return(task)
+        notes = [*misfits_of(project), languages_sentence(task["details"]), names_sentence(changed, names)]
         return {
             "status": "ready",
             "message": "Being computed again …" if task["scored_hash"] is None else "",
-            "warnings": [*misfits_of(project), *filter(None, [languages_sentence(task["details"])])],
+            "warnings": [*filter(None, notes)],
             "task": {"id": task["number"], "agreement": task["agreement"]},
             "sentence": sentence_of(task, names, self._decisions(task), threshold=self.settings.threshold),
             "raters": [{"id": rater, "name": names[rater]} for rater in raters],
             "fields": fields,
+            "changed_after_return": changed,
             "excluded": [{"name": names[rater], "reason": reason} for rater, reason in _excluded(task)],
             "not_compared": (task["facts"] or {}).get("not_compared") or {},
             "agreed": self._agreed(task),
@@ -202,6 +206,12 @@ class PanelState:
             "when": moment(newest["at"]),
             "answers_changed": changed,
         }
+
+    def _changed_after_return(self, task: Row) -> list[str]:
+        """Return the annotators who answered again after a reviewer sent the task back."""
+        number = task["number"]
+        returns = ReviewStore(self.services.store).returns(self.project["id"], tasks=[number]).get(number, ())
+        return changed_raters({**task, "answers": task["raw_answers"]}, returns)
 
     def _review(self, task: Row) -> dict[str, Any]:
         mark = ReviewStore(self.services.store).mark(self.project["id"], task["number"])

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from ml_backend.review.headline import report_target, target_of
 from ml_backend.review.requests import MODELS, basis_of
+from ml_backend.review.returned import changed_raters, count_sentence, names_sentence
 from ml_backend.scoring.preparation import AnswerPreparation, task_of
 from ml_backend.scoring.task_score import chosen_score
 from ml_backend.settings import MISSING_OPTION, TEXTS, ProjectSettings
@@ -115,14 +116,18 @@ class ProjectReports:
         context = self._context(project, settings)
         rows = self._rows.get(project["id"], control, context)
         states = {entry.task: entry.state for entry in self._queue(project, rows, links)}
+        changed = self._changed_after_return(project["id"])
         summary = project["summary"]["controls"][control]
         report: dict[str, Any] = {
             **summary,
-            "items": [_item(row, states.get(row["number"])) for row in rows],
+            "items": [
+                _item(row, states.get(row["number"]), names_sentence(changed.get(row["number"], ()), context.names))
+                for row in rows
+            ],
             "fields": project["summary"].get("fields") or (),
             "median_seconds": project["summary"].get("median_seconds") or {},
             "models": self._models(project, control),
-            "warnings": _warnings(project, summary, context.names),
+            "warnings": [*_warnings(project, summary, context.names), *filter(None, [count_sentence(changed)])],
             **report_target(project),
         }
         number = project["number"]
@@ -137,6 +142,12 @@ class ProjectReports:
                 policy=None if is_exact(summary) else "#h-policy",
             ),
         )
+
+    def _changed_after_return(self, project: int) -> dict[int, list[str]]:
+        """Return the annotators who answered again after a reviewer sent their task back, by task."""
+        returns = self._reviews.returns(project)
+        rows = self._store.get_tasks(project, sorted(returns), columns=("answers", "facts"))
+        return {number: raters for number, row in rows.items() if (raters := changed_raters(row, returns[number]))}
 
     def _models(self, project: Row, control: str) -> dict[str, Any]:
         """Return the comparison of models with people; the worker computes it if the report has models."""
@@ -163,7 +174,7 @@ def _warnings(project: Row, summary: Mapping[str, Any], names: Mapping[str, str]
     return [*missing, *summary.get("warnings", ()), *left_out]
 
 
-def _item(row: TaskRow, state: str | None) -> dict[str, Any]:
+def _item(row: TaskRow, state: str | None, note: str) -> dict[str, Any]:
     """Return the task as the view reads it."""
     return {
         "id": str(row["number"]),
@@ -171,6 +182,7 @@ def _item(row: TaskRow, state: str | None) -> dict[str, Any]:
         "n_raters": row["n_raters"],
         "pairs": row["pairs"],
         "sentence": row["sentence"],
+        "note": note,
         "is_done": state == "done",
         "matches": [],
         "unmatched": {},

@@ -6,12 +6,12 @@ from flask import Blueprint, Response, request
 
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
-from ml_backend.review.release import is_released
+from ml_backend.review.returned import answer_hashes
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio, allow_preflights
-from ml_backend.web.running import links_of, reports, reviews, services, settings_of
+from ml_backend.web.running import links_of, marking, reports, reviews, settings_of
 from ml_backend.web.task_queue import Queue, mark_details
 
 queue = Blueprint("queue", __name__)
@@ -43,11 +43,12 @@ def mark() -> Response:
     number, sign = task["number"], {"answers_hash": task["answers_hash"], "reviewer": arguments.acting_name(body)}
     if body.get("state", "done") not in ("done", "sent back"):
         raise Refused(400, "state is neither done nor sent back.")
-    if body.get("state") == "sent back":
-        reviews().send_back(project["id"], number, note=arguments.note(body), **sign)
-    else:
-        reviews().mark_done(project["id"], number, **sign)
-    _release(project, task)
+    with marking(project, number):
+        if body.get("state") == "sent back":
+            answers = answer_hashes(task)
+            reviews().send_back(project["id"], number, note=arguments.note(body), answers=answers, **sign)
+        else:
+            reviews().mark_done(project["id"], number, **sign)
     mark = reviews().mark(project["id"], number)
     state = mark_state(mark, task["answers_hash"])
     marks = {name: mark_details(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
@@ -69,20 +70,11 @@ def next_task() -> Response:
 def unmark(task: int) -> Response:
     """Remove the mark; a task without one stays as it is, because a key may be pressed twice."""
     project = current_project()
-    reviews().unmark(project["id"], task)
-    task_row = services().store.get_tasks(project["id"], [task]).get(task)
-    if task_row is not None:
-        _release(project, task_row)
+    with marking(project, task):
+        reviews().unmark(project["id"], task)
     return allow_label_studio(
         responses.data({"task": task, "done": None, "sent_back": None, "marks": reports().marks(project)})
     )
-
-
-def _release(project: Row, task: Row) -> None:
-    """Have the prediction of a task that waits for answers written, or taken back: that is up to the mark."""
-    if not is_released(settings_of(project), project["required"], task["n_annotations"], task["answers"]):
-        services().store.forget_scores_of(project["id"], [task["number"]])
-        services().store.want(project["id"])
 
 
 def _queue(project: Row) -> Queue:

@@ -1,8 +1,12 @@
 """The services of the running app, and what several pages ask of a project."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from flask import current_app
 
 from ml_backend.auth.origins import label_studio_home
+from ml_backend.review.release import is_released
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.reviews import ReviewStore
@@ -10,7 +14,7 @@ from ml_backend.store.store import Row
 from ml_backend.web.links import Links
 from ml_backend.web.project_report import ProjectReports
 
-__all__ = ["job_of", "links_of", "reports", "reviews", "services", "settings_of"]
+__all__ = ["job_of", "links_of", "marking", "reports", "reviews", "services", "settings_of"]
 
 
 def services() -> Services:
@@ -41,3 +45,23 @@ def job_of(project: Row) -> Row | None:
 def settings_of(project: Row) -> ProjectSettings:
     """The settings that hold in the project."""
     return effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+
+
+@contextmanager
+def marking(project: Row, number: int) -> Iterator[None]:
+    """Write a task's prediction, or take it back, if the mark that is set inside decides whether it may be shown."""
+    store, options = services().store, settings_of(project)
+    task = store.get_tasks(project["id"], [number]).get(number)
+
+    def is_shown() -> bool:
+        if task is None:
+            return False
+        mark, hashed = reviews().mark(project["id"], number), task["answers_hash"]
+        n_annotations, answers = task["n_annotations"], task["answers"]
+        return is_released(options, project["required"], n_annotations, answers, mark=mark, answers_hash=hashed)
+
+    was_shown = is_shown()
+    yield
+    if is_shown() != was_shown:
+        store.forget_scores_of(project["id"], [number])
+        store.want(project["id"])

@@ -43,7 +43,8 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     report : mapping
         The result of ``AgreementReport.to_dict()``. It may also have ``target`` (``value`` and ``source``), ``fields``
         (entries of :func:`softirr.report.fields.field_row`), ``meanings``, ``models`` (a comparison of models with
-        people) and ``median_seconds`` by rater. Its items may have ``sentence``, ``priority`` and ``is_done``.
+        people) and ``median_seconds`` by rater. Its items may have ``sentence``, ``note``, ``priority`` and
+        ``is_done``.
     names : Names, optional
         Shown names of raters and items, and the words for both.
     links : Links, optional

@@ -164,6 +164,8 @@ class ItemRow(JsonObject):
         Who differs, and in what.
     reasons : tuple of str
         Kinds of reasons why texts do not match.
+    note : str
+        A sentence about its answers that a reader has to know; empty if there is none.
     priority : float or None
         How much a review helps.
     """
@@ -177,6 +179,7 @@ class ItemRow(JsonObject):
     suggestion: tuple[str, ...]
     reasons: tuple[str, ...]
     sentence: str
+    note: str
     priority: float | None
     is_done: bool
     link: str | None

@@ -154,6 +154,7 @@ def item_row(item: Mapping[str, Any], names: Names, links: Links) -> ItemRow:
         suggestion=tuple(item.get("suggestion") or ()),
         reasons=tuple(dict.fromkeys(reason["kind"] for reason in item.get("reasons") or ())),
         sentence=sentence,
+        note=item.get("note", ""),
         priority=item_priority(item),
         is_done=bool(item.get("is_done")),
         link=links.item(item["id"]),

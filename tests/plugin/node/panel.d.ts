@@ -66,6 +66,7 @@ interface PanelPayload {
   task?: { id: PanelId; agreement?: number };
   raters?: { id: PanelId; name: string }[];
   fields?: any[];
+  changed_after_return?: PanelId[];
   excluded?: { name: string; reason: string }[];
   agreed?: { fields: Record<string, string[]>; who: string; when: string; answers_changed: boolean } | null;
   review?: { state: string; who?: string; when?: string; note?: string; answered_again?: boolean; waits?: string };
