@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 
 RELEASE_0_2 = "0020"
 """Revision of the tables of release 0.2.0."""
+OTHER_COLUMNS = "an unreleased softirr made it. Move it away, and connect the projects again."
 Rows = list[dict[str, Any]]
 
 
@@ -57,6 +58,9 @@ def bring_up_to_date(connection: Connection) -> None:
             raise WrongRelease("was made by a newer softirr: upgrade this one.")
         if lacking := sorted(set(metadata.tables) - set(inspector.get_table_names())):
             raise WrongRelease(f"lacks the table {lacking[0]}. {RESTORE}")
+        for table in metadata.sorted_tables:
+            if {column["name"] for column in inspector.get_columns(table.name)} != set(table.columns.keys()):
+                raise WrongRelease(f"has other columns in the table {table.name}: {OTHER_COLUMNS}")
     else:
         _create(connection)
 

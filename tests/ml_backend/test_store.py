@@ -285,7 +285,7 @@ class TestDecisions:
         store.decide(project, "a", "b", same=True)
         assert [(row["text_b"], row["same"]) for row in store.decisions(project)] == [("c", True), ("b", True)]
 
-    def test_a_judgement_needs_two_texts(self, store: Store, project: int) -> None:
+    def test_a_decision_needs_two_texts(self, store: Store, project: int) -> None:
         with pytest.raises(InputError, match="needs two texts"):
             store.decide(project, "fever", " \x00 ", same=True)
 
