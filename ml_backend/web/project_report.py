@@ -23,7 +23,7 @@ from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 from ml_backend.web.links import Links
 from ml_backend.web.names import display_names
-from ml_backend.web.task_queue import Queue
+from ml_backend.web.task_queue import STATES, Queue
 from ml_backend.web.task_rows import Context, TaskRow, TaskRows
 from softirr.answers.missing import MarkCounts
 from softirr.answers.table import MODEL
@@ -31,6 +31,8 @@ from softirr.report import view as report_view
 from softirr.report.headline import is_exact
 
 __all__ = ["ProjectReports"]
+
+_STATE_NOTES = {"waiting": "Waits for more answers.", "sent back": "Sent back to the annotators."}
 
 
 class ProjectReports:
@@ -117,13 +119,11 @@ class ProjectReports:
         rows = self._rows.get(project["id"], control, context)
         states = {entry.task: entry.state for entry in self._queue(project, rows, links)}
         changed = self._changed_after_return(project["id"])
+        notes = {task: names_sentence(raters, context.names) for task, raters in changed.items()}
         summary = project["summary"]["controls"][control]
         report: dict[str, Any] = {
             **summary,
-            "items": [
-                _item(row, states.get(row["number"]), names_sentence(changed.get(row["number"], ()), context.names))
-                for row in rows
-            ],
+            "items": [_item(row, states.get(row["number"], "ready"), notes.get(row["number"], "")) for row in rows],
             "fields": project["summary"].get("fields") or (),
             "median_seconds": project["summary"].get("median_seconds") or {},
             "models": self._models(project, control),
@@ -174,7 +174,7 @@ def _warnings(project: Row, summary: Mapping[str, Any], names: Mapping[str, str]
     return [*missing, *summary.get("warnings", ()), *left_out]
 
 
-def _item(row: TaskRow, state: str | None, note: str) -> dict[str, Any]:
+def _item(row: TaskRow, state: str, note: str) -> dict[str, Any]:
     """Return the task as the view reads it."""
     return {
         "id": str(row["number"]),
@@ -182,7 +182,8 @@ def _item(row: TaskRow, state: str | None, note: str) -> dict[str, Any]:
         "n_raters": row["n_raters"],
         "pairs": row["pairs"],
         "sentence": row["sentence"],
-        "note": note,
+        "note": " ".join(filter(None, (_STATE_NOTES.get(state), note))),
+        "turn": STATES.index(state),
         "is_done": state == "done",
         "matches": [],
         "unmatched": {},

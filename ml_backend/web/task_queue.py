@@ -17,9 +17,10 @@ from ml_backend.store.store import Row
 from ml_backend.web.links import Links
 from ml_backend.web.task_rows import TaskRow
 
-__all__ = ["Entry", "Queue", "mark_details"]
+__all__ = ["STATES", "Entry", "Queue", "mark_details"]
 
 STATES = ("ready", "waiting", "sent back", "done")
+"""States of a task in the order of the queue."""
 
 
 @dataclass(frozen=True, slots=True)

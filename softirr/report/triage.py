@@ -95,7 +95,7 @@ def in_triage_order(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any
     Parameters
     ----------
     items : iterable of mapping
-        ``items`` of ``AgreementReport.to_dict()``.
+        ``items`` of ``AgreementReport.to_dict()``. Items with a higher ``turn`` come later, whatever their priority.
     """
-    scored = [(value, item) for item in items if (value := item_priority(item)) is not None]
-    return [item for _, item in sorted(scored, key=lambda entry: -entry[0])]
+    scored = [(item.get("turn", 0), -value, item) for item in items if (value := item_priority(item)) is not None]
+    return [item for _, _, item in sorted(scored, key=lambda entry: entry[:2])]

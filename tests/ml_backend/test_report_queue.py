@@ -41,6 +41,17 @@ class TestQueue:
             assert reply.status_code == 200 and reply.json["done"] is None
         assert seeded.get("/api/queue", done=1).json["tasks"] == []
 
+    def test_the_report_lists_tasks_in_this_order(self, seeded: Seeded) -> None:
+        in_order = [item["id"] for item in seeded.report()["items"]]
+        self.send(seeded, int(in_order[0]))
+        self.send(seeded, int(in_order[1]), state="sent back", note="Again, please.")
+        items = seeded.report()["items"]
+        queue = seeded.get("/api/queue").json["tasks"]
+        assert [item["id"] for item in items] == [str(row["task"]) for row in queue]
+        assert [row["state"] for row in queue] == ["ready", "ready", "waiting", "sent back", "done"]
+        notes = ["", "", "Waits for more answers.", "Sent back to the annotators.", ""]
+        assert [item["note"] for item in items] == notes and notes[3] in seeded.page()
+
     def test_mark_lapses_when_the_answers_change(self, seeded: Seeded) -> None:
         self.send(seeded)
         seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})

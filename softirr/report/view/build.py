@@ -43,8 +43,8 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     report : mapping
         The result of ``AgreementReport.to_dict()``. It may also have ``target`` (``value`` and ``source``), ``fields``
         (entries of :func:`softirr.report.fields.field_row`), ``meanings``, ``models`` (a comparison of models with
-        people) and ``median_seconds`` by rater. Its items may have ``sentence``, ``note``, ``priority`` and
-        ``is_done``.
+        people) and ``median_seconds`` by rater. Its items may have ``sentence``, ``note``, ``turn``
+        and ``is_done``.
     names : Names, optional
         Shown names of raters and items, and the words for both.
     links : Links, optional
@@ -80,9 +80,7 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         pairs=pair_rows(report, names),
         items=tuple(item_row(item, names, links) for item in items),
         uncompared=tuple(item_row(item, names, links) for item in report["items"] if item["agreement"] is None),
-        order=(
-            f"First those that a review helps most: agreement is low, or one {names.rater} differs from others who agree."
-        ),
+        order=_order(items, names),
         meanings=tuple(meaning_row(cluster, names, links) for cluster in report.get("meanings") or ()),
         coefficients=tuple(coefficient_rows(report, names)),
         audit=tuple(_audit(report.get("audit"))),
@@ -98,6 +96,16 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         n_compared=len(items),
         n_raters=report["n_raters"],
     )
+
+
+def _order(items: Sequence[Mapping[str, Any]], names: Names) -> str:
+    """Which items come first, and why."""
+    order = (
+        f"First those that a review helps most: agreement is low, or one {names.rater} differs from others who agree."
+    )
+    if not any(item.get("turn") for item in items):
+        return order
+    return f"{order} {names.item.capitalize()}s that wait for answers, were sent back or are done come last."
 
 
 def _audit(audit: Mapping[str, Any] | None) -> Iterable[str]:
