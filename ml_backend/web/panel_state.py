@@ -83,7 +83,7 @@ class PanelState:
         return base | (self._not_ready(task, job) or self._ready(task))  # type: ignore[arg-type]
 
     def _note(self, task: Row) -> dict[str, Any]:
-        """Return the note with which a task came back, and the annotator's texts texts; nothing about colleagues."""
+        """Return the note with which a task came back, and the annotator's texts; nothing about colleagues."""
         entries = texts_of(task["answers"]).values()
         answered = any(
             self.who.user in entry["answers"]

@@ -1,4 +1,5 @@
 /** The next task of the queue, opened in the same tab of the Data Manager. */
+import { plural } from "./pieces.js";
 
 /**
  * @typedef {{ task: number, link: string | null, left: number, isInTab: boolean }} NextTask
@@ -49,5 +50,6 @@ export async function openNext(node, { task, link, isInTab }, openTask) {
  * @param {NextTask} queue
  */
 export function endOfList({ left }) {
-  return left ? `This is the end of the list; ${left} tasks before it are open.` : "Every task is done.";
+  if (!left) return "Every task is done.";
+  return `This is the end of the list; ${plural(left, "task")} before it ${left === 1 ? "is" : "are"} open.`;
 }
