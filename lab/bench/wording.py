@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.experiments.calibration import expected_calibration_error
+from lab.experiments.statistics import expected_calibration_error
 from lab.experiments.wording import NEGATIVES, Negatives, Wording, read_wording
 from lab.train.develop import auroc
 from softirr.markdown import table_head, table_row

@@ -7,6 +7,7 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,6 @@ def parser() -> argparse.ArgumentParser:
         help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with "
         "concepts.tsv; repeatable",
     )
-    synthetic.add_argument("--format", metavar="FORMAT", help="format of the terminologies, if it cannot be recognized")
     synthetic.add_argument(
         "--setting",
         action="append",
@@ -72,10 +72,8 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="[NAME=]PATH",
-        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI "
-        "Disease; repeatable",
+        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; repeatable",
     )
-    real.add_argument("--kind", metavar="KIND", help="kind of the tables, if it cannot be recognized")
     _add_run(real)
     real.set_defaults(run=_real)
     return top
@@ -98,16 +96,14 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FOLDER",
-        help="run folder; pairs that are already scored there are not scored again",
+        help="folder of the tables and figures; a model's scores of pairs stay in the cache",
     )
     command.add_argument("--plot", action="store_true", help="also draw the figures (needs matplotlib)")
 
 
 def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
     from lab.experiments import generate
-    from lab.experiments.analysis import Results
-    from lab.experiments.run_store import RunStore
-    from lab.experiments.synthetic import Plan, run
+    from lab.experiments.run import Plan, run_synthetic
     from lab.terminologies import load
 
     plan = Plan(
@@ -117,39 +113,43 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
         size=arguments.size,
         seed=arguments.seed,
     )
-    measures = _measures(arguments)
-    terminologies = [load(source, format=arguments.format) for source in arguments.terminology]
+    terminologies = [load(source) for source in arguments.terminology]
     for terminology in terminologies:
         for note in terminology.notes:
             print(f"lab: {terminology.name}: {note}", file=sys.stderr)
-    folder = Path(arguments.output)
-    with RunStore(folder) as store:
-        store.settle(seed=plan.seed, size=plan.size)
-        with _cache(arguments, measures) as cache, _progress() as show:
-            run(plan, terminologies, measures, store, cache=cache, progress=show)
-        return _report(Results.of(store), folder, arguments, argv)
+    return _scored(arguments, argv, partial(run_synthetic, plan, terminologies))
 
 
 def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
-    from lab.experiments.analysis import Results
-    from lab.experiments.real import run_real
-    from lab.experiments.run_store import RunStore
+    from lab.experiments.run import run_real
     from lab.experiments.tables import load_table
 
-    measures = _measures(arguments)
-    tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
+    tables = [load_table(source) for source in arguments.table]
     for table in tables:
         if table.excluded:
             print(
                 f"lab: {table.name}: {plural(len(table.excluded), 'answer is', 'answers are')} not used.",
                 file=sys.stderr,
             )
+    return _scored(arguments, argv, partial(run_real, tables))
+
+
+def _scored(arguments: argparse.Namespace, argv: list[str], run: Callable[..., Any]) -> int:
+    """Score under the chosen measures and write the report."""
+    from lab.experiments.analysis import Results
+    from lab.experiments.report import PAGE, write_report
+    from softirr.provenance import version
+
+    measures = _measures(arguments)
+    with _cache(arguments, measures) as cache, _progress() as show:
+        results = Results.of(run(measures, cache=cache, progress=show))
     folder = Path(arguments.output)
-    with RunStore(folder) as store:
-        store.settle(seed=arguments.seed)
-        with _cache(arguments, measures) as cache, _progress() as show:
-            run_real(tables, measures, store, cache=cache, progress=show)
-        return _report(Results.of(store), folder, arguments, argv)
+    made_by = f"{shlex.join(['python', '-m', 'lab.experiments', *argv])} (softirr {version()})"
+    for table in write_report(results, folder, made_by, with_figures=arguments.plot):
+        if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
+            print(table.markdown())
+    print(f"Tables and {PAGE} are in {folder}.")
+    return 0
 
 
 def _measures(arguments: argparse.Namespace) -> list[Any]:
@@ -170,18 +170,6 @@ def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib
 
     is_used = any(measure.measure.cache_key for measure in measures)
     return open_cache(arguments.cache) if is_used else contextlib.nullcontext()
-
-
-def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:
-    from lab.experiments.report import PAGE, write_report
-    from softirr.provenance import version
-
-    results.store.remember(shlex.join(["python", "-m", "lab.experiments", *argv]), version())
-    for table in write_report(results, folder, with_figures=arguments.plot):
-        if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
-            print(table.markdown())
-    print(f"Tables and {PAGE} are in {folder}.")
-    return 0
 
 
 @contextlib.contextmanager

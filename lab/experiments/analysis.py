@@ -11,9 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lab.experiments.calibration import ReliabilityBin, expected_calibration_error, reliability
-from lab.experiments.run_store import Record, RunStore
-from lab.experiments.statistics import PERMUTATIONS, ties
+from lab.experiments.run import Record
+from lab.experiments.statistics import PERMUTATIONS, ReliabilityBin, expected_calibration_error, reliability, ties
 from softirr.answers.ratings import Floats
 
 KAPPA = "cohen_kappa"
@@ -40,26 +39,30 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """All scores of a run folder.
+    """All scores of a run.
 
     Attributes
     ----------
     records : tuple of Record
-        One per population and measure.
+        One per project and measure, ordered by project, then measure.
     """
 
-    store: RunStore
     records: tuple[Record, ...]
 
     @classmethod
-    def of(cls, store: RunStore) -> Results:
-        """The records of a store."""
-        return cls(store, tuple(store.records()))
+    def of(cls, records: Iterable[Record]) -> Results:
+        """The records in order."""
+
+        def order(record: Record) -> tuple[str, str, str, int, str]:
+            project = record.project
+            return project.setting, project.source, project.negatives, project.number, record.label
+
+        return cls(tuple(sorted(records, key=order)))
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
         """Synthetic settings that were scored, in the order of Wullschleger et al. (2026)."""
-        distinct = {r.population.setting for r in self.records}
+        distinct = {r.project.setting for r in self.records}
         return tuple(s for s in ("paper", "hard", "sets") if s in distinct)
 
     def select(self, setting: str, negatives: str | None = None, source: str | None = None) -> tuple[Record, ...]:
@@ -67,14 +70,14 @@ class Results:
         return tuple(
             r
             for r in self.records
-            if r.population.setting == setting
-            and negatives in (None, r.population.negatives)
-            and source in (None, r.population.source)
+            if r.project.setting == setting
+            and negatives in (None, r.project.negatives)
+            and source in (None, r.project.source)
         )
 
     def sources(self, setting: str) -> tuple[str, ...]:
         """Names of terminologies or tables of a setting."""
-        return tuple(sorted({r.population.source for r in self.select(setting)}))
+        return tuple(sorted({r.project.source for r in self.select(setting)}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +102,7 @@ class Errors:
         values: dict[str, dict[Key, float]] = {}
         all_keys: set[Key] = set()
         for record in records:
-            p = record.population
+            p = record.project
             key = (p.source, p.negatives, p.number)
             all_keys.add(key)
             error = value(record)
@@ -162,6 +165,6 @@ def _same_item_pairs(results: Results, setting: str, label: str, negatives: str 
     records = [r for r in results.select(setting, negatives) if r.label == label]
     if not records:
         return np.zeros(0), np.zeros(0)
-    scores = np.concatenate([results.store.scores(r).same for r in records])
-    truth = np.concatenate([results.store.truth(r.population.digest).same for r in records])
+    scores = np.concatenate([r.scored.same for r in records])
+    truth = np.concatenate([r.project.by_codes.same for r in records])
     return scores, truth

@@ -35,7 +35,7 @@ def figure_tables(results: Results) -> tuple[Table, ...]:
 def _population_errors(results: Results, setting: str) -> Table:
     """|estimated kappa - true kappa| of every population (violins)."""
     rows: list[Row] = [
-        (r.population.source, r.population.negatives, r.population.number, r.label, r.population.truth[KAPPA], error)
+        (r.project.source, r.project.negatives, r.project.number, r.label, r.project.truth[KAPPA], error)
         for r in results.select(setting)
         if (error := r.error(KAPPA)) is not None
     ]
@@ -51,7 +51,7 @@ def _error_by_truth(results: Results, setting: str) -> Table:
     """Mean error by true kappa, random negatives."""
     groups: dict[tuple[str, int], list[float]] = {}
     for record in results.select(setting, "random"):
-        truth, error = record.population.truth[KAPPA], record.error(KAPPA)
+        truth, error = record.project.truth[KAPPA], record.error(KAPPA)
         if truth is not None and error is not None:
             bin_index = int(np.clip(np.searchsorted(KAPPA_BINS, truth, side="right") - 1, 0, len(KAPPA_BINS) - 2))
             groups.setdefault((record.label, bin_index), []).append(error)

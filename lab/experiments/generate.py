@@ -27,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -117,8 +117,6 @@ class Generator:
         Items of a population.
     negatives : tuple of str
         Kinds of negatives; concepts without relatives of these kinds are left out.
-    among : collection of int, optional
-        Concepts that may be drawn, also as random and lexical negatives; siblings and ancestors may be any.
 
     Raises
     ------
@@ -134,16 +132,11 @@ class Generator:
         seed: int = 0,
         size: int = SIZE,
         negatives: Sequence[Negatives] = NEGATIVES,
-        among: Collection[int] | None = None,
     ) -> None:
         self.terminology, self.setting, self.seed, self.size = terminology, setting, seed, size
         self._wanted = tuple(negatives)
         self._neighbors: dict[int, tuple[int, ...]] = {}
-        named_concepts = [
-            c
-            for c, names in enumerate(terminology.names)
-            if len(names) >= _NAMES_NEEDED[setting] and (among is None or c in among)
-        ]
+        named_concepts = [c for c, names in enumerate(terminology.names) if len(names) >= _NAMES_NEEDED[setting]]
         self.pool: tuple[int, ...] = tuple(c for c in named_concepts if self._has_relatives(c))
         n_needed = max(size, 2 * NEIGHBOURS) if setting != "sets" else 4 * LARGEST
         if len(self.pool) < n_needed:

@@ -8,8 +8,7 @@ import numpy as np
 
 from lab.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Results, calibration_error, errors_of
 from lab.experiments.generate import NEGATIVES
-from lab.experiments.real import SETTING as REAL
-from lab.experiments.run_store import Record
+from lab.experiments.run import REAL, Record
 from lab.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, ties
 from lab.results_table import Cell, Row, Table, Value
 from softirr.answers.ratings import Floats
@@ -99,28 +98,11 @@ def _change(base: Errors, compared: Errors, label: str) -> tuple[float | None, f
     return float(difference.mean()), paired_permutation(difference)
 
 
-def sources_table(results: Results, setting: str) -> Table:
-    """MAE of kappa by terminology and kind of negatives."""
-    errors = errors_of(results, setting)
-    kinds = [k for k in NEGATIVES if any(key[1] == k for key in errors.keys)]
-    rows = []
-    for source in results.sources(setting):
-        for label in errors.order:
-            by_kind = [errors.where(source, kind) for kind in (*kinds, None)]
-            rows.append((source, label, *(errors_of_kind.mean(label) for errors_of_kind in by_kind)))
-    return Table(
-        name=f"terminologies_{setting}",
-        title=f"MAE of κ by terminology and kind of negatives, {TITLES[setting]}",
-        columns=("Terminology", "Measure", *kinds, "mean"),
-        rows=tuple(rows),
-    )
-
-
 def assignment_table(results: Results, setting: str = "sets") -> Table:
     """Greedy against optimal assignment."""
     records = results.select(setting)
     optimal = Errors.of(records, lambda r: r.error(KAPPA))
-    greedy = Errors.of(records, lambda r: r.error(KAPPA, "greedy") if "greedy" in r.estimates else None)
+    greedy = Errors.of(records, lambda r: r.error(KAPPA, "greedy") if "greedy" in r.scored.estimates else None)
     rows = []
     for label in optimal.order:
         if optimal.keys != greedy.keys:
@@ -150,7 +132,7 @@ def assignment_table(results: Results, setting: str = "sets") -> Table:
 
 def calibration_table(results: Results) -> Table:
     """Expected calibration error of same-item pairs."""
-    labels = list(dict.fromkeys(r.label for r in results.records if r.population.setting in results.settings))
+    labels = list(dict.fromkeys(r.label for r in results.records if r.project.setting in results.settings))
     value = {
         (label, s, kind): calibration_error(results, s, label, kind)
         for label in labels
@@ -182,9 +164,9 @@ def cost_table(results: Results) -> Table:
             continue
         rows.append(
             (
-                sum(r.seconds for r in of_measure),
+                sum(r.scored.seconds for r in of_measure),
                 label,
-                sum(r.pairs for r in of_measure),
+                sum(r.scored.pairs for r in of_measure),
                 sum(r.prompts for r in of_measure),
             )
         )
@@ -205,17 +187,17 @@ def real_table(results: Results) -> Table:
     """Estimate and error of kappa, Fleiss, sigma and KS on annotated tables."""
     sources = results.sources(REAL)
     columns = [(s, c) for s in sources for c in REAL_COEFFICIENTS]
-    by = {(r.population.source, r.label): r for r in results.select(REAL)}
+    by = {(r.project.source, r.label): r for r in results.select(REAL)}
     labels = list(dict.fromkeys(label for _, label in by))
-    truth = {r.population.source: r.population.truth for r in by.values()}
-    best = {(s, c): _real_ties(results, [r for (t, _), r in by.items() if t == s], c) for s, c in columns}
+    truth = {r.project.source: r.project.truth for r in by.values()}
+    best = {(s, c): _real_ties([r for (t, _), r in by.items() if t == s], c) for s, c in columns}
     rows: list[Row] = [("Ground truth", *(value for s, c in columns for value in (truth[s][c], None)))]
     for label in labels:
         cells: list[Cell | Value] = [label]
         for s, c in columns:
             record = by.get((s, label))
             bold = label in best[s, c]
-            cells.append(Cell(record.estimates["optimal"][c] if record else None, bold=bold))
+            cells.append(Cell(record.scored.estimates["optimal"][c] if record else None, bold=bold))
             cells.append(Cell(record.error(c) if record else None, bold=bold))
         rows.append(tuple(cells))
     return Table(
@@ -228,12 +210,12 @@ def real_table(results: Results) -> Table:
     )
 
 
-def _real_ties(results: Results, records: Sequence[Record], coefficient: str) -> frozenset[str]:
+def _real_ties(records: Sequence[Record], coefficient: str) -> frozenset[str]:
     """Measures with an error not significantly above the lowest: signs are flipped item by item."""
     by_table: dict[str, Floats] = {}
     for record in records:
-        truth = results.store.truth(record.population.digest).contributions.get(coefficient)
-        estimated = results.store.scores(record).contributions.get(coefficient)
+        truth = record.project.by_codes.contributions.get(coefficient)
+        estimated = record.scored.contributions.get(coefficient)
         if truth is None or estimated is None or len(truth) != len(estimated):
             continue
         difference = estimated - truth

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from lab.experiments.analysis import KAPPA, TITLES, Results
@@ -15,20 +14,21 @@ from lab.experiments.measure_tables import (
     mae_table,
     negatives_table,
     real_table,
-    sources_table,
 )
-from lab.experiments.real import SETTING as REAL
+from lab.experiments.run import REAL
 from lab.results_table import Table
 from softirr.errors import writing
 
 PAGE = "results.md"
 
 
-def write_report(results: Results, folder: Path, *, with_figures: bool = False) -> tuple[Table, ...]:
-    """Write the tables of a run and the data of its figures (CSV), a Markdown page, and the commands (``run.json``).
+def write_report(results: Results, folder: Path, made_by: str, *, with_figures: bool = False) -> tuple[Table, ...]:
+    """Write the tables of a run and the data of its figures (CSV), and a Markdown page.
 
     Parameters
     ----------
+    made_by : str
+        Command and version, for the page.
     folder : Path
         Run folder: tables go to ``tables``, figures to ``figures``.
     with_figures : bool
@@ -42,7 +42,7 @@ def write_report(results: Results, folder: Path, *, with_figures: bool = False) 
     sections: dict[str, list[Table]] = {TITLES[s].capitalize(): _setting(results, s) for s in results.settings}
     if results.settings:
         sections["All settings"] = [calibration_table(results), cost_table(results)]
-    facts = [f"Made by: {command} (softirr {version})" for command, version in results.store.commands()]
+    facts = [f"Made by: {made_by}"]
     if results.sources(REAL):
         sections["Annotated tables"] = [real_table(results)]
         facts += _notes(results)
@@ -55,8 +55,6 @@ def write_report(results: Results, folder: Path, *, with_figures: bool = False) 
     figures = figure_tables(results)
     for table in (*shown_tables, *figures):
         _write(folder / "tables" / f"{table.name}.csv", table.csv())
-    made_by = [{"command": command, "softirr": version} for command, version in results.store.commands()]
-    _write(folder / "run.json", json.dumps(made_by, indent=1) + "\n")
     _write(folder / PAGE, "\n".join(page))
     if with_figures:
         plot((*figures, *shown_tables), folder / "figures")
@@ -65,7 +63,7 @@ def write_report(results: Results, folder: Path, *, with_figures: bool = False) 
 
 def _setting(results: Results, setting: str) -> list[Table]:
     tables = []
-    kinds = {r.population.negatives for r in results.select(setting)}
+    kinds = {r.project.negatives for r in results.select(setting)}
     if "random" in kinds:
         tables += [
             mae_table(results, setting),
@@ -74,7 +72,6 @@ def _setting(results: Results, setting: str) -> list[Table]:
         ]
         if len(kinds) > 1:
             tables.append(negatives_table(results, setting))
-    tables.append(sources_table(results, setting))
     if setting == "sets":
         tables.append(assignment_table(results))
     return tables
@@ -83,14 +80,14 @@ def _setting(results: Results, setting: str) -> list[Table]:
 def _notes(results: Results) -> list[str]:
     notes: dict[str, None] = {}
     for record in results.select(REAL):
-        population = record.population
-        counts, kappa = population.about, population.truth[KAPPA]
+        project = record.project
+        counts, kappa = project.counts, project.truth[KAPPA]
         value = "not defined" if kappa is None else f"{kappa:.3f}"
         notes[
-            f"{population.source}: {counts['items']} items, {counts['raters']} raters, {counts['excluded']} answers "
+            f"{project.source}: {counts['items']} items, {counts['raters']} raters, {counts['excluded']} answers "
             f"left out, true κ {value}."
         ] = None
-        notes.update(dict.fromkeys(f"{population.source}: {note}" for note in counts["notes"]))
+        notes.update(dict.fromkeys(f"{project.source}: {note}" for note in counts["notes"]))
     return list(notes)
 
 

@@ -1,21 +1,36 @@
-"""Measures with their labels, and the loop that scores projects under each measure, once."""
+"""Score populations of terminologies and annotated tables under each measure (Wullschleger et al. 2026)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from lab.experiments.run_store import PopulationRow, RunStore
-from lab.experiments.scoring import Chance, Scored, SharedScorer, score_table
+from lab.experiments.generate import (
+    NEGATIVES,
+    PERMUTATIONS,
+    POPULATIONS,
+    SETTINGS,
+    SIZE,
+    Generator,
+    Negatives,
+    Population,
+    Setting,
+)
+from lab.experiments.scoring import EXACT, Chance, Scored, SharedScorer, Values, score_table, truth
+from lab.experiments.tables import GoldTable
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.sentences_stage import without_sentences
+from softirr.meaning.terminology import Terminology
 
+REAL = "real"
+"""Setting of annotated tables."""
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many populations (or text pairs of one) are done, and how many there are."""
+"""Called with a description, the number of populations (or text pairs of one) that are done, and their total."""
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -24,17 +39,16 @@ def silent(what: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class NamedMeasure:
-    """A measure, its label in tables, and the key of its scores in the store."""
+    """A measure and its label in tables."""
 
     label: str
     measure: Measure
-    key: str
 
     @classmethod
     def of(cls, label_and_name: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
         scorer = without_sentences(measure_by_name(split_label(label_and_name)[1], **options))
-        return cls(label_of(label_and_name), scorer, measure_key(scorer))
+        return cls(label_of(label_and_name), scorer)
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""
@@ -47,20 +61,12 @@ class NamedMeasure:
 
 
 def split_label(label_and_name: str) -> tuple[str, str]:
-    """Label (empty where none is given) and name of ``LABEL=NAME``.
+    """Label (empty if there is none) and name of ``LABEL=NAME``.
 
     An equals sign in a model's path does not end a label.
     """
     label, equals, name = label_and_name.partition("=")
     return (label, name) if equals and ":" not in label else ("", label_and_name)
-
-
-def measure_key(measure: Measure) -> str:
-    """What scores depend on besides the texts: the family, and the content of a model, not its path."""
-    family = measure.name.partition(":")[0]
-    cache_key = measure.cache_key
-    content = str(cache_key) if cache_key else measure.provenance().model_sha256
-    return f"{family}:{content}" if content else measure.name
 
 
 def label_of(label_and_name: str) -> str:
@@ -78,64 +84,168 @@ def label_of(label_and_name: str) -> str:
     return f"{family}:{last}"
 
 
-def check_labels(measures: Sequence[NamedMeasure], store: RunStore) -> None:
-    """Refuse two measures with one label, here or in the run folder: tables could not distinguish them."""
-    labels = store.labels()
-    for measure in measures:
-        if labels.setdefault(measure.label, measure.key) != measure.key:
-            raise InputError(f"Two measures have the same label, {measure.label}; give them labels with LABEL=NAME.")
+@dataclass(frozen=True, eq=False)
+class Project:
+    """A population or an annotated table.
+
+    Attributes
+    ----------
+    source : str
+        Name of the terminology or table.
+    digest : str
+        Hash of the content: the seed of its permutations.
+    by_codes : Scored
+        Scores and coefficients by the codes.
+    counts : dict
+        Counts and notes for the report.
+    """
+
+    source: str
+    setting: str
+    negatives: str
+    number: int
+    digest: str
+    table: AnnotationTable
+    by_codes: Scored
+    counts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def truth(self) -> Values:
+        """Coefficients by the codes."""
+        return self.by_codes.estimates["optimal"]
 
 
 @dataclass(frozen=True, eq=False)
-class Project:
-    """A table to score, its row in the store, and its truth."""
+class Record:
+    """A project under one measure."""
 
-    row: PopulationRow
-    table: AnnotationTable
-    truth: Scored
+    project: Project
+    label: str
+    scored: Scored
+    prompts: int
+
+    def error(self, coefficient: str = "cohen_kappa", assignment: str = "optimal") -> float | None:
+        """|estimate - truth|, or None if one of them is not defined."""
+        estimate, truth = self.scored.estimates[assignment][coefficient], self.project.truth[coefficient]
+        return None if estimate is None or truth is None else abs(estimate - truth)
 
 
-def score_missing(
-    projects: Sequence[Project],
+@dataclass(frozen=True)
+class Plan:
+    """The populations of a synthetic experiment.
+
+    Attributes
+    ----------
+    populations : int or None
+        Number for each setting and kind of negatives; None takes the number of Wullschleger et al. 2026.
+    size : int
+        Items of a population.
+    """
+
+    settings: tuple[Setting, ...] = SETTINGS
+    negatives: tuple[Negatives, ...] = NEGATIVES
+    populations: int | None = None
+    size: int = SIZE
+    seed: int = 0
+
+
+def run_synthetic(
+    plan: Plan,
+    terminologies: Sequence[Terminology],
     measures: Sequence[NamedMeasure],
-    store: RunStore,
-    what: str,
-    chance: Callable[[NamedMeasure], Chance],
     *,
     cache: PairCache | None = None,
     progress: Progress = silent,
-) -> None:
-    """Score what the store does not have yet of projects that share texts.
+) -> list[Record]:
+    """Score every population of every terminology under every measure."""
+    check_labels(measures)
+    # all of them before anything is scored: a terminology that is too small ends the run at once
+    generators = [
+        Generator(terminology, setting, seed=plan.seed, size=plan.size, negatives=plan.negatives)
+        for terminology in terminologies
+        for setting in plan.settings
+    ]
+    records: list[Record] = []
+    for generator in generators:
+        setting = generator.setting
+        projects = [
+            _of_population(generator.population(number, negatives))
+            for negatives in plan.negatives
+            for number in range(plan.populations or POPULATIONS[setting])
+        ]
+        what, chance = f"{generator.terminology.name}, {setting}", Chance("permutation", PERMUTATIONS[setting])
+        for measure in measures:
+            records += _score(projects, measure, chance, what, cache, progress)
+    return records
 
-    Parameters
-    ----------
-    store : RunStore
-        Gets each project as soon as it is scored.
-    what : str
-        Name of the projects for the progress.
-    chance : callable
-        How agreement by chance is computed under a measure.
-    cache : PairCache, optional
-        Keeps a model's scores of text pairs beyond this run.
-    """
+
+def run_real(
+    tables: Sequence[GoldTable],
+    measures: Sequence[NamedMeasure],
+    *,
+    cache: PairCache | None = None,
+    progress: Progress = silent,
+) -> list[Record]:
+    """Score annotated tables with gold codes under every measure."""
+    check_labels(measures)
+    records: list[Record] = []
+    for table in tables:
+        counts = {
+            "items": len(table.table.items),
+            "raters": len(table.table.raters),
+            "excluded": len(table.excluded),
+            "notes": list(table.notes),
+        }
+        project = Project(table.name, REAL, "", 0, table.digest, table.table, truth(table.gold), counts)
+        for measure in measures:
+            records += _score([project], measure, chance_for(measure), table.name, cache, progress)
+    return records
+
+
+def chance_for(measure: NamedMeasure) -> Chance:
+    """Chance agreement of an annotated table: exact if all pairs are cheap, else by permutations."""
+    return EXACT if measure.measure.has_blocks else Chance()
+
+
+def check_labels(measures: Sequence[NamedMeasure]) -> None:
+    """Refuse two measures with one label: tables could not distinguish them."""
+    labels = [measure.label for measure in measures]
+    if repeated := [label for label in labels if labels.count(label) > 1]:
+        raise InputError(f"Two measures have the same label, {repeated[0]}; give them labels with LABEL=NAME.")
+
+
+def _of_population(population: Population) -> Project:
+    return Project(
+        population.terminology,
+        population.setting,
+        population.negatives,
+        population.number,
+        population.digest,
+        population.table(),
+        truth(population.gold()),
+    )
+
+
+def _score(
+    projects: Sequence[Project],
+    measure: NamedMeasure,
+    chance: Chance,
+    what: str,
+    cache: PairCache | None,
+    progress: Progress,
+) -> list[Record]:
+    """Records of projects that share texts, under one measure."""
+    label = f"{what}, {measure.label}"
+
+    def show_pairs(done: int, total: int) -> None:
+        progress(f"{label}, text pairs", done, total)
+
+    tables = [project.table for project in projects]
+    shared = SharedScorer(measure.measure, tables, cache=cache, progress=show_pairs)
+    records: list[Record] = []
     for project in projects:
-        store.put_population(project.row, project.truth)
-    for measure in measures:
-        label = f"{what}, {measure.label}"
-        missing = [project for project in projects if not store.has(project.row.digest, measure.key)]
-        done = len(projects) - len(missing)
-        progress(label, done, len(projects))
-        if not missing:
-            continue
-        pairs = pairs_of(progress, label)
-        shared = SharedScorer(measure.measure, [project.table for project in missing], cache=cache, progress=pairs)
-        for project in missing:
-            scored = score_table(project.table, shared, chance(measure), key=project.row.digest)
-            store.put(project.row.digest, measure.key, measure.label, scored, measure.prompts(scored))
-            done += 1
-            progress(label, done, len(projects))
-
-
-def pairs_of(progress: Progress, what: str) -> Callable[[int, int], None]:
-    """Progress of a model through the text pairs of one population or table."""
-    return lambda done, total: progress(f"{what}, text pairs", done, total)
+        progress(label, len(records), len(projects))
+        scored = score_table(project.table, shared, chance, key=project.digest)
+        records.append(Record(project, measure.label, scored, measure.prompts(scored)))
+    progress(label, len(records), len(projects))
+    return records

@@ -1,20 +1,16 @@
-"""Scores of populations: the exact measure on the concepts is the truth, and what is kept is what is reported."""
+"""Scores of populations: the exact measure on the concepts is the truth."""
 
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lab.experiments.generate import NEGATIVES, SETTINGS, Generator, Negatives, Population, Setting
-from lab.experiments.run import NamedMeasure, measure_key, pairs_of, split_label
-from lab.experiments.run_store import PopulationRow, RunStore
+from lab.experiments.run import NamedMeasure, Plan, run_synthetic, split_label
 from lab.experiments.scoring import EXACT, Chance, Scored, SharedScorer, Values, score_table, truth
-from lab.experiments.synthetic import Plan, run
 from softirr import AgreementOptions, agreement
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
@@ -109,107 +105,26 @@ def test_permutation_chance_depends_on_the_population_alone(terminology: Termino
     assert _score(generator.population(1), "indel", Chance()).estimates == first
 
 
-# --- the store
-# ----------------------------------------------------------------------------------------------------------
-
-
-class _Counting(FunctionMeasure):
-    """An exact measure that records what it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda a, b: 0.0, "counting")
-        self.cache_key = None
-
-
-def test_a_population_scored_once_is_never_scored_again(terminology: Terminology, tmp_path: Path) -> None:
+def test_texts_of_several_populations_are_scored_once_with_progress(terminology: Terminology) -> None:
+    counting = FunctionMeasure(lambda a, b: 0.0, "counting")
+    counting.cache_key = None
     plan = Plan(settings=("paper",), negatives=("random", "lexical"), populations=2)
-    counting = _Counting()
-    named = [NamedMeasure("counting", counting, "counting")]  # type: ignore[arg-type]
-    seen: list[tuple[str, int, int]] = []
-
-    class _Stop(Exception):
-        pass
-
-    def stop(what: str, done: int, total: int) -> None:
-        seen.append((what, done, total))
-        if (what, done) == ("made_up, paper, counting", 3):
-            raise _Stop
-
-    with RunStore(tmp_path) as store, pytest.raises(_Stop):
-        run(plan, [terminology], named, store, progress=stop)
-    assert seen[-1] == ("made_up, paper, counting", 3, 4)
-    with RunStore(tmp_path) as store:
-        assert len(store.records()) == 3
-        counting.asked.clear()
-        run(plan, [terminology], named, store)
-        assert len(store.records()) == 4
-        assert 0 < len(counting.asked) < 2_500, "only what the fourth population asks for"
-        counting.asked.clear()
-        run(plan, [terminology], named, store)
-        assert not counting.asked
+    progress: list[tuple[str, int, int]] = []
+    named = [NamedMeasure("counting", counting)]  # type: ignore[arg-type]
+    records = run_synthetic(plan, [terminology], named, progress=lambda *what: progress.append(what))
+    assert len(records) == 4
+    assert len(counting.asked) == len(set(counting.asked)) == sum(record.scored.pairs for record in records)
+    assert progress[-1] == ("made_up, paper, counting", 4, 4)
+    assert any(what == "made_up, paper, counting, text pairs" for what, _, _ in progress)
 
 
-def test_model_reports_progress_pair_by_pair() -> None:
-    seen: list[tuple[str, int, int]] = []
-    pairs_of(lambda *what: seen.append(what), "hpo, hard, nli")(3, 700)
-    assert seen == [("hpo, hard, nli, text pairs", 3, 700)]
+def test_two_measures_with_one_label_are_refused() -> None:
+    with pytest.raises(InputError, match="same label, x"):
+        run_synthetic(Plan(), [], [NamedMeasure.of("x=indel"), NamedMeasure.of("x=lcs")])
 
 
-def test_store_returns_stored_scores(tmp_path: Path, terminology: Terminology) -> None:
-    population = Generator(terminology, "paper").population(0)
-    scored, known_truth = _score(population, "indel"), truth(population.gold())
-    row = PopulationRow(
-        population.digest, "made_up", "paper", "random", 0, known_truth.estimates["optimal"], {"items": 100}
-    )
-    with RunStore(tmp_path) as store:
-        store.put_population(row, known_truth)
-        store.put(population.digest, "indel", "Indel", scored, 0)
-    with RunStore(tmp_path) as store:
-        (record,) = store.records()
-        assert record.population == row
-        assert record.estimates == scored.estimates
-        kappa, true = (one.estimates["optimal"]["cohen_kappa"] for one in (scored, known_truth))
-        assert record.error() == pytest.approx(abs(kappa - true))
-        for kept, given in ((store.scores(record), scored), (store.truth(population.digest), known_truth)):
-            assert np.array_equal(kept.same, given.same)
-            assert kept.contributions.keys() == given.contributions.keys()
-            assert np.array_equal(kept.contributions["cohen_kappa"], given.contributions["cohen_kappa"])
-
-
-def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "scores.sqlite") as database:
-        database.execute("CREATE TABLE scores (digest TEXT)")
-    with pytest.raises(InputError, match="is of another version of softirr: give another folder with --output"):
-        RunStore(tmp_path)
-
-
-def test_two_measures_with_one_label_are_refused(tmp_path: Path, terminology: Terminology) -> None:
-    plan = Plan(settings=("paper",), negatives=("random",), populations=1)
-    with RunStore(tmp_path) as store:
-        with pytest.raises(InputError, match="same label, x"):
-            run(plan, [], [NamedMeasure.of("x=indel"), NamedMeasure.of("x=lcs")], store)
-        run(plan, [terminology], [NamedMeasure.of("x=indel")], store)
-        with pytest.raises(InputError, match="same label, x"):
-            run(plan, [terminology], [NamedMeasure.of("x=lcs")], store)
-
-
-def test_a_folder_of_another_seed_is_not_mixed(tmp_path: Path) -> None:
-    with RunStore(tmp_path) as store:
-        store.settle(seed=0, size=100)
-        store.settle(seed=0)
-        with pytest.raises(InputError, match="made with seed 0, not 1"):
-            store.settle(seed=1)
-
-
-def test_a_damaged_store_ends_in_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "scores.sqlite").write_bytes(b"this is no database" * 100)
-    with pytest.raises(InputError, match=r"scores\.sqlite can't be used"):
-        RunStore(tmp_path)
-
-
-def test_labels_and_keys_of_measures() -> None:
+def test_labels_of_measures() -> None:
     assert NamedMeasure.of("indel").label == "indel"
     assert NamedMeasure.of("letters=indel").label == "letters"
     assert split_label("MiniLM (emb.)=embedding:/a=b/c") == ("MiniLM (emb.)", "embedding:/a=b/c")
     assert split_label("embedding:/a=b/c") == ("", "embedding:/a=b/c")
-    assert measure_key(measure("indel")) == "indel"

@@ -1,17 +1,14 @@
-"""Annotated tables: layouts of REFLACX and Derm1M, made up here, plain tables and public collections."""
+"""Annotated tables: layouts of REFLACX and Derm1M, made up here, and plain tables."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from lab.experiments.real import chance_for, run_real
-from lab.experiments.run import NamedMeasure
-from lab.experiments.run_store import RunStore
+from lab.experiments.run import NamedMeasure, chance_for, run_real
 from lab.experiments.scoring import truth
-from lab.experiments.tables import KINDS, GoldTable, load_table
+from lab.experiments.tables import GoldTable, load_table
 from softirr.errors import InputError
 from tests.meaning.measures.function_measures import FunctionMeasure
 
@@ -215,66 +212,6 @@ def test_derm1m_without_a_list_of_duplicates_has_nothing_to_compare(tmp_path: Pa
         load_table(str(metadata))
 
 
-# --- the collections beside the project
-# ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("path", "items", "raters"),
-    [
-        ("derm_ddx/derm_ddx.jsonl.gz", 1_947, 10),
-        ("protoqa/dev.crowdsourced.jsonl", 52, 10),
-        ("ncbi_disease/mentions.tsv.gz", 500, 2),
-    ],
-)
-def test_public_collections(path: str, items: int, raters: int, shared_data: Path) -> None:
-    table = load_table(str(shared_data / "benchmark" / "annotators" / path))
-    assert len(table.table.items) == items
-    assert len(table.table.raters) == raters
-    assert table.notes
-    kappa = truth(table.gold).estimates["optimal"]["cohen_kappa"]
-    assert kappa is not None
-    assert 0.2 < kappa < 0.6
-    second_table = load_table(str(shared_data / "benchmark" / "annotators" / path))
-    assert second_table.digest == table.digest
-
-
-def test_layouts_of_the_collections(tmp_path: Path) -> None:
-    ddx = tmp_path / "ddx.jsonl"
-    ddx.write_text(
-        "\n".join(
-            json.dumps({"case": case, "readers": [[["Eczema"]], [["Psoriasis", "Acne"], ["Eczema"]]]})
-            for case in range(2)
-        )
-    )
-    table = load_table(str(ddx))
-    assert table.answers[1].texts == table.answers[1].codes == ("Psoriasis", "Acne", "Eczema")
-    question = {
-        "metadata": {"id": "q1"},
-        "answers": {
-            "raw": {"age": 3, "their age": 1, "job": 2, "odd": 1},
-            "clusters": {"q1.0": {"answers": ["age", "their age"]}, "q1.1": {"answers": ["job"]}},
-        },
-    }
-    other = {**question, "metadata": {"id": "q2"}}
-    protoqa = tmp_path / "protoqa.jsonl"
-    protoqa.write_text(json.dumps(question) + "\n" + json.dumps(other) + "\n")
-    table = load_table(str(protoqa))
-    first = [a.texts[0] for a in table.answers if a.item == "q1"]
-    assert sorted(first) == ["age", "age", "age", "job", "job", "their age"], (
-        "an answer is dealt as often as it was given"
-    )
-    protoqa.write_text(json.dumps(question) + "\n{broken\n")
-    with pytest.raises(InputError, match="line 2: not valid JSON"):
-        load_table(str(protoqa))
-    protoqa.write_text(json.dumps({"metadata": {}}) + "\n")
-    with pytest.raises(InputError, match="line 1: not a question"):
-        load_table(str(protoqa), kind="protoqa")
-    with pytest.raises(InputError, match="no kind of table 'x'"):
-        load_table(str(protoqa), kind="x")
-    assert "table" in KINDS
-
-
 # --- scoring
 # ------------------------------------------------------------------------------------------------------------
 
@@ -285,18 +222,16 @@ def test_the_exact_measure_is_right_where_texts_are_codes(tmp_path: Path) -> Non
     ]
     table: GoldTable = load_table(str(_table(tmp_path, "item,rater,text,codes\n" + "\n".join(rows) + "\n")))
     named = [NamedMeasure.of("exact"), NamedMeasure.of("jaccard")]
-    with RunStore(tmp_path / "run") as store:
-        run_real([table], named, store)
-        run_real([table], named, store)
-        records = store.records()
-        assert len(records) == 2
-        for record in records:
-            for name, true in record.population.truth.items():
-                assert record.estimates["optimal"][name] == (None if true is None else pytest.approx(true, abs=1e-9))
+    records = run_real([table], named)
+    assert len(records) == 2
+    for record in records:
+        for name, true in record.project.truth.items():
+            estimate = record.scored.estimates["optimal"][name]
+            assert estimate == (None if true is None else pytest.approx(true, abs=1e-9))
 
 
 def test_chance_is_exact_for_cheap_measures_only() -> None:
     indel = NamedMeasure.of("indel")
-    costly = NamedMeasure("costly", FunctionMeasure(lambda a, b: 0.0, "costly"), "costly")  # type: ignore[arg-type]
+    costly = NamedMeasure("costly", FunctionMeasure(lambda a, b: 0.0, "costly"))  # type: ignore[arg-type]
     assert chance_for(indel).method == "exact"
     assert chance_for(costly).method == "permutation"

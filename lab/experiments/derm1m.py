@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab.experiments.tables.annotated_table import Coded, GoldTable
+from lab.experiments.annotated_table import Coded, GoldTable
 from softirr.answers.table import Excluded
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
@@ -48,7 +48,7 @@ def read(path: Path, name: str, duplicates: Path | None = None) -> GoldTable:
     return GoldTable.of(
         name,
         (answer for by in by_item.values() if len(by) > 1 for answer in by.values()),
-        place=str(path),
+        path=path,
         excluded=excluded,
         notes=("A rater is a data source: the data set does not say who wrote a caption.",),
     )

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from softirr.answers.table import AnnotationTable, Answer, Excluded
 from softirr.errors import InputError
@@ -54,7 +55,7 @@ class GoldTable:
         name: str,
         answers: Iterable[Coded],
         *,
-        place: str,
+        path: Path,
         excluded: Iterable[Excluded] = (),
         notes: Iterable[str] = (),
     ) -> GoldTable:
@@ -70,13 +71,13 @@ class GoldTable:
             raters.setdefault(answer.item, set()).add(answer.rater)
         if sum(len(rater) > 1 for rater in raters.values()) < 2:
             raise InputError(
-                f"{place}: fewer than two items have answers of two raters, so there is nothing to compare."
+                f"{path}: fewer than two items have answers of two raters, so there is nothing to compare."
             )
         return cls(name, coded_answers, tuple(excluded), tuple(notes))
 
     @cached_property
     def table(self) -> AnnotationTable:
-        """What the raters wrote."""
+        """The texts of the raters."""
         return AnnotationTable.from_answers(
             (Answer(a.item, a.rater, a.texts) for a in self.answers), excluded=self.excluded
         )

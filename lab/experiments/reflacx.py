@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.experiments.tables.annotated_table import Coded, GoldTable
+from lab.experiments.annotated_table import Coded, GoldTable
 from softirr.answers.table import Excluded
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table, read_text
@@ -59,7 +59,7 @@ def read(path: Path, name: str) -> GoldTable:
                     f"{table}, line {line}: radiologist {rater} reads the image {item} for the second time."
                 )
             answers[item, rater] = Coded(item, rater, (read_text(transcript),), codes)
-    return GoldTable.of(name, answers.values(), place=str(path), excluded=excluded)
+    return GoldTable.of(name, answers.values(), path=path, excluded=excluded)
 
 
 def _readings(table: Path) -> Iterator[tuple[int, str, str, str, tuple[str, ...], bool]]:
