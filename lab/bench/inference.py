@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,11 +13,9 @@ from numpy.typing import NDArray
 
 from lab.bench.inference_contenders import (
     BUNDLED,
-    MODELS,
     Run,
     cross_encoder_way,
     label_order,
-    make_model,
     pipeline_way,
     short_texts,
     softirr_way,
@@ -35,8 +32,8 @@ def add_options(options: Parser) -> None:
     """The options."""
     options.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
     options.add_argument(
-        "--models", nargs="*", default=[BUNDLED, "minilm"], metavar="MODEL",
-        help=f"{BUNDLED}, {', '.join(MODELS)} or the folder of a model with a class entailment ({BUNDLED} minilm)",
+        "--models", nargs="*", default=[BUNDLED], metavar="MODEL",
+        help=f"{BUNDLED}, or the folder of a model with a class entailment ({BUNDLED})",
     )  # fmt: skip
     options.add_argument(
         "--precisions", nargs="+", choices=("auto", "float32", "bfloat16", "int8"), default=["float32", "auto"],
@@ -47,16 +44,14 @@ def add_options(options: Parser) -> None:
     )
     options.add_argument("--rounds", type=positive, default=3, help="rounds, each way once in each (3)")
     options.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
-    options.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
     options.add_argument("--seed", type=int, default=0)
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the tables."""
     _prepare(options.device, options.threads)
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in options.models:
-            yield from speed_table(name, _folder(name, Path(scratch), options.seed), options)
+    for name in options.models:
+        yield from speed_table(name, _folder(name), options)
 
 
 def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
@@ -132,28 +127,14 @@ def _kappa(entailment: NDArray[np.float64]) -> float:
 
 
 def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
-    if options.texts is None:
-        texts = short_texts(2 * options.pairs, options.seed)
-    else:
-        lines = Path(options.texts).read_text(encoding="utf-8").splitlines()
-        texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
-        texts = np.random.default_rng(options.seed).permutation(np.array(texts, dtype=object)).tolist()
-        if len(texts) < 2 * options.pairs:
-            raise InputError(
-                f"The file {options.texts} has {len(texts)} different texts; {2 * options.pairs} are needed."
-            )
-    return list(zip(texts[: options.pairs], texts[options.pairs : 2 * options.pairs], strict=True))
+    texts = short_texts(2 * options.pairs, options.seed)
+    return list(zip(texts[: options.pairs], texts[options.pairs :], strict=True))
 
 
-def _folder(name: str, scratch: Path, seed: int) -> Path:
-    if name == BUNDLED:
-        return bundled_model().folder
-    if name not in MODELS:
-        if not Path(name, "config.json").is_file():
-            raise InputError(f"There is no model {name}; use {BUNDLED}, {', '.join(MODELS)} or the folder of a model.")
-        return Path(name)
-    folder = scratch / name
-    return folder if folder.is_dir() else make_model(name, folder, seed)
+def _folder(name: str) -> Path:
+    if name != BUNDLED and not Path(name, "config.json").is_file():
+        raise InputError(f"There is no model {name}; use {BUNDLED} or the folder of a model.")
+    return bundled_model().folder if name == BUNDLED else Path(name)
 
 
 def _prepare(device: str, threads: int) -> None:

