@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lab.command import LabParser, run_command
-from softirr.terminal import positive, positive_number
+from softirr.terminal import positive_number
 
 _HERE = Path(__file__).parent
 
@@ -32,18 +32,14 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--minutes", type=positive_number, metavar="N", help="stop with a checkpoint after this time")
     run.add_argument("--workers", type=int, metavar="N", help="processes that make batches (one per core; 0: none)")
     run.set_defaults(call=_run)
-    evaluation = commands.add_parser("evaluate", help="print the tables of a measure")
+    evaluation = commands.add_parser("evaluate", help="print the tables of a measure on labeled pairs")
     evaluation.add_argument("--measure", default="nli", metavar="NAME", help="see softirr measures; nli:FOLDER (nli)")
-    evaluation.add_argument("--data", type=Path, metavar="FOLDER", help="folder with benchmark/ and eval/")
     evaluation.add_argument(
         "--challenge", nargs="+", default=[], metavar="FILE", help="tables kind, first, second, gold"
     )
-    evaluation.add_argument("--tables", nargs="+", metavar="TABLE", help="kappa, challenge, nli, ... (all)")
-    evaluation.add_argument("--populations", type=positive, default=8, metavar="N", help="populations of a kind (8)")
     evaluation.add_argument(
-        "--parts", nargs="+", default=["visible", "set-aside"], choices=("visible", "set-aside"), metavar="PART",
-        help="visible, set-aside: a fifth of the concepts, for a last look only (both)",
-    )  # fmt: skip
+        "--sentences", nargs="+", default=[], metavar="FILE", help="tables premise, hypothesis, label"
+    )
     evaluation.add_argument("--json", metavar="FILE", help="write the tables to a file too")
     evaluation.set_defaults(call=_evaluate)
     for command in (run, evaluation):
@@ -85,14 +81,21 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    from lab.train.evaluate import TABLES, Evaluation, evaluate, make
+    from lab.train.challenge import challenge_tables, read_challenge, sentence_table
     from softirr.errors import InputError
+    from softirr.meaning import measures
 
-    names = arguments.tables or TABLES
-    if unknown := set(names) - set(TABLES):
-        raise InputError(f"There is no table {min(unknown)}; the tables are {', '.join(TABLES)}.")
-    on = Evaluation(names, arguments.data, arguments.challenge, arguments.populations, arguments.parts)
-    tables = evaluate(make(arguments.measure, arguments.device, arguments.precision), on, _say)
+    options = {"device": arguments.device, "precision": arguments.precision}
+    measure = measures.measure(arguments.measure, **(options if measures.takes_model(arguments.measure) else {}))
+    tables = [
+        table
+        for file in arguments.challenge
+        for table in challenge_tables(measure, read_challenge(file), Path(file).name)
+    ]
+    if arguments.sentences:
+        tables.append(sentence_table(measure, arguments.sentences))
+    if not tables:
+        raise InputError("There is nothing to measure on: name files with --challenge or --sentences.")
     for table in tables:
         print(table.markdown())
     if arguments.json:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch.utils.data import DataLoader, Dataset
 
 from lab.train.sources import Sources
 from lab.train.stream import MixedStream
@@ -29,20 +25,19 @@ __all__ = ["Batch", "ChunkPlan", "Encoder", "chunks", "read_data", "write_data"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Pairs in the order of their lengths, without padding.
+    """Pairs of similar lengths.
 
     Attributes
     ----------
-    ids, types, positions : shape (tokens,)
-        Word pieces of all pairs, one pair after the other; which text they belong to; and their position in the pair.
-    lengths, labels : shape (pairs,)
-        Word pieces of each pair, and 1 if the first text entails the second, else 0.
+    ids, types, mask : shape (pairs, longest)
+        Word pieces of each pair, the text that they belong to, and 1 for pieces, 0 for padding.
+    labels : shape (pairs,)
+        1 if the first text entails the second, else 0.
     """
 
     ids: NDArray[np.int64]
     types: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    mask: NDArray[np.int64]
     labels: NDArray[np.int64]
 
 
@@ -92,17 +87,12 @@ class Encoder:
         groups = [order[k : k + size] for k in range(0, len(order), size)]
         if rng is not None:
             rng.shuffle(groups)
-        for group in groups:
-            rows = group[np.argsort(lengths[group], kind="stable")]
-            yield rows, self._batch([encoded[k] for k in rows], np.array([labels[k] for k in rows], dtype=np.int64))
-
-    @staticmethod
-    def _batch(encoded: Sequence[Any], labels: NDArray[np.int64]) -> Batch:
-        ids, types = (
-            np.concatenate([getattr(e, name) for e in encoded]).astype(np.int64) for name in ("ids", "type_ids")
-        )
-        lengths = np.array([len(e.ids) for e in encoded], dtype=np.int64)
-        return Batch(ids, types, np.concatenate([np.arange(n) for n in lengths]), lengths, labels)
+        for rows in groups:
+            ids, types, mask = np.zeros((3, len(rows), lengths[rows].max()), dtype=np.int64)
+            for row, k in enumerate(rows.tolist()):
+                ids[row, : lengths[k]], types[row, : lengths[k]] = encoded[k].ids, encoded[k].type_ids
+                mask[row, : lengths[k]] = 1
+            yield rows, Batch(ids, types, mask, np.array([labels[k] for k in rows], dtype=np.int64))
 
 
 def write_data(file: Path, sources: Sequence[Sources]) -> None:
@@ -147,30 +137,38 @@ def _make(plan: ChunkPlan, number: int) -> list[Batch]:
     return [batch for _, batch in encoder.batches(pairs, labels, plan.batch, rng)]
 
 
-@contextmanager
-def chunks(plan: ChunkPlan, first: int, last: int, workers: int) -> Iterator[Iterator[list[Batch]]]:
-    """The chunks with numbers from `first` to `last` - 1, made ahead by `workers` processes (0: by this one)."""
-    if workers <= 0:
-        yield (_make(plan, number) for number in range(first, last))
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        with closing(_made_ahead(pool, plan, iter(range(first, last)), 2 * workers + 2)) as batches_ahead:
-            yield batches_ahead
-        pool.shutdown(cancel_futures=True)
+class _Chunks(Dataset[list[Batch]]):
+    """The chunks of a plan by their numbers."""
+
+    def __init__(self, plan: ChunkPlan) -> None:
+        self._plan = plan
+
+    def __getitem__(self, number: int) -> list[Batch]:
+        return _make(self._plan, number)
 
 
-def _made_ahead(
-    pool: ProcessPoolExecutor, plan: ChunkPlan, numbers: Iterator[int], ahead: int
-) -> Generator[list[Batch], None, None]:
-    waiting: list[Future[list[Batch]]] = []
+def chunks(plan: ChunkPlan, first: int, last: int, workers: int) -> Iterator[list[Batch]]:
+    """The chunks with numbers from `first` to `last` - 1, made ahead by `workers` processes (0: by this one).
+
+    Raises
+    ------
+    SoftirrError
+        If a process ended.
+    """
+    ahead: dict[str, Any] = {"multiprocessing_context": "spawn", "prefetch_factor": 2} if workers else {}
+    loader = DataLoader(
+        _Chunks(plan), sampler=range(first, last), batch_size=None, collate_fn=list, num_workers=workers, **ahead
+    )
+    batches = iter(loader)
     while True:
-        waiting += [pool.submit(_make, plan, number) for number in islice(numbers, ahead - len(waiting))]
-        if not waiting:
-            return
         try:
-            batches = waiting.pop(0).result()
-        except BrokenProcessPool:
+            chunk = next(batches, None)
+        except RuntimeError as error:
+            if "DataLoader worker" not in str(error):
+                raise
             raise SoftirrError(
                 "A process that makes batches ended, perhaps for lack of memory: try fewer with --workers, or 0."
             ) from None
-        yield batches
+        if chunk is None:
+            return
+        yield chunk

@@ -1,4 +1,4 @@
-"""The challenge sets: pairs written by hand; a measure has to find the equivalent ones, and the directions."""
+"""Tables of any measure on labeled pairs: challenge sets, written by hand, and entailment between sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
-__all__ = ["ChallengePair", "challenge_tables", "listed_terms", "read_challenge"]
+__all__ = ["ChallengePair", "challenge_tables", "listed_terms", "read_challenge", "sentence_table"]
 
 OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")
 """Kinds of the challenge set in which different pairs look alike."""
@@ -117,3 +117,16 @@ def _directions(measure: Measure, pairs: Sequence[ChallengePair]) -> float | Non
     directions = measure.both([(c.first, c.second) for c in pairs])
     first = np.array([c.gold == "first entails second" for c in pairs])
     return float(np.where(first, directions[:, 0] > directions[:, 1], directions[:, 1] > directions[:, 0]).mean())
+
+
+def sentence_table(measure: Measure, files: Sequence[str]) -> Table:
+    """Accuracy of entailment against no entailment, and the share of the larger class, for each set."""
+    rows: list[tuple[Any, ...]] = []
+    for file in files:
+        data = read_pairs(file)
+        pairs = [(a, b) for a, b, _ in data.pairs]
+        truth = np.array([label for _, _, label in data.pairs])
+        p = measure.entail(pairs) if measure.directional else measure.score(pairs)
+        larger = float(max(truth.mean(), 1 - truth.mean()))
+        rows.append((data.name, len(pairs), mean((p >= 0.5) == (truth == 1)), larger))
+    return Table("Entailment between sentences", ("set", "pairs", "accuracy", "larger class"), tuple(rows))

@@ -1,16 +1,15 @@
-"""Directed pairs of changed English wordings: abbreviations, spellings, confusions, compounds, patients' words."""
+"""Directed pairs of changed English wordings: abbreviations, spellings, confusions, compounds."""
 
 from __future__ import annotations
 
 from random import Random
 
-from lab.train.concept_choice import TRIES
-from lab.train.concept_pairs import ConceptPairs, Draw, Drawn, either_way
-from lab.train.modifiers import compounds, durations, first_person
+from lab.train.concept_pairs import TRIES, ConceptPairs, Draw, Drawn, either_way
+from lab.train.modifiers import compounds
 from lab.train.perturb import contrast, renumber, respell, swap, vary
 from lab.train.sources import Sources
 from lab.train.wording_pairs import WordingPairs
-from lab.train.wordings import likeness_to_initials, with_noun
+from lab.train.wordings import likeness_to_initials
 
 __all__ = ["EnglishPairs"]
 
@@ -20,7 +19,6 @@ class EnglishPairs(WordingPairs):
 
     def __init__(self, sources: Sources, concepts: ConceptPairs) -> None:
         super().__init__(sources, concepts)
-        self._nouns = dict(sources.nouns)
         held_out = {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] for t in g.forms[k]}
         self._mistaken = [pair for pair in sources.confused if held_out.isdisjoint(t.casefold() for t in pair)]
 
@@ -31,10 +29,7 @@ class EnglishPairs(WordingPairs):
             "number": ("any", lambda rng: self._changed(rng, renumber)),
             "spelling": ("any", self.spelling),
             "compound": ("related", self.compound),
-            "lay": ("lay", self.lay),
         }
-        if self._nouns:
-            draws["word form"] = ("any", self.word_form)
         available = {kind: draw for kind, (pool, draw) in draws.items() if pool in self._concepts.pools}
         confused = {"confused": self.confused} if self._mistaken and not self._concepts.development else {}
         return super().draws() | available | confused
@@ -130,50 +125,3 @@ class EnglishPairs(WordingPairs):
             return None if {text_a, text_b} == set(third[:2]) else (sentence, changed, 0)
         single = self._meanings.reworded(rng, rng.choice((text_a, text_b)))
         return (sentence, single, int(not either)) if draw < 0.6 else (single, sentence, int(either))
-
-    def word_form(self, rng: Random) -> Drawn:
-        """An adjective against its noun (renal cyst, cyst of the kidney), or against the noun of another one."""
-        for _ in range(4 * TRIES):
-            text = self._concepts.text(rng)
-            match = with_noun(text, self._nouns)
-            if match is None:
-                continue
-            _, noun, ending = match
-            is_same = rng.random() < 0.6
-            drawn_noun = noun if is_same else rng.choice(self._sources.nouns)[1]
-            changed = rng.choice(("{1} of the {0}", "{0} {1}", "{1} of {0}")).format(drawn_noun, ending)
-            if not is_same and (drawn_noun == noun or self._meanings.same(text, changed)):
-                continue
-            return either_way(rng, text, changed, int(is_same))
-        return None
-
-    def lay(self, rng: Random) -> Drawn:
-        """A finding in a patient's words, against other words for it.
-
-        They are a clinician's, for this or a neighboring finding, or the patient's own with another duration.
-        """
-        graph, k = self._concepts.pools["lay"].draw(rng)
-        text_a, text_b = graph.text(k, rng), graph.text(k, rng)
-        sentence = first_person(rng, text_a)
-        draw = rng.random()
-        if draw < 0.4:
-            return either_way(rng, sentence, text_b, 1)
-        if draw < 0.6:
-            times = rng.sample(durations(), 2)
-            is_same_time = rng.random() < 0.6
-            first = f"{sentence} {rng.choice(times[0])}"
-            second = rng.choice(("{} {}", "{}, {}", "{} {}")).format(
-                text_b if rng.random() < 0.5 else first_person(rng, text_b), rng.choice(times[0 if is_same_time else 1])
-            )
-            return first, second, int(is_same_time)
-        if draw < 0.7:
-            timed = f"{sentence} {rng.choice(rng.choice(durations()))}"
-            return (timed, text_b, 1) if rng.random() < 0.5 else (text_b, timed, 0)
-        neighbor = rng.choice(graph.contrasts[k]) if graph.contrasts[k] and rng.random() < 0.7 else None
-        pair = self._concepts.different(
-            rng, graph, k, self._concepts.pools["lay"].beside(rng, graph, k) if neighbor is None else neighbor
-        )
-        if pair is None:
-            return None
-        a, b, _ = pair
-        return first_person(rng, a), b if rng.random() < 0.5 else first_person(rng, b), 0

@@ -1,4 +1,4 @@
-"""Wordings of one language: modifiers of a text, two texts in one, opposites, units, and roles in sentences."""
+"""Wordings of one language: modifiers of a text, two texts in one, and opposites."""
 
 from __future__ import annotations
 
@@ -30,12 +30,6 @@ _JOINS = (
 _UNSPACED = frozenset({"zh", "ja", "th", "ko"})
 """Languages in which opposites are found inside longer words."""
 _VARIANTS = {"no": "nb", "nn": "nb"}
-DIGITS = {
-    "ar": "٠١٢٣٤٥٦٧٨٩", "fa": "۰۱۲۳۴۵۶۷۸۹", "ur": "۰۱۲۳۴۵۶۷۸۹", "hi": "०१२३४५६७८९", "mr": "०१२३४५६७८९",
-    "bn": "০১২৩৪৫৬৭৮৯", "th": "๐๑๒๓๔๕๖๗๘๙", "zh": "０１２３４５６７８９", "ja": "０１２３４５６７８９",
-}  # fmt: skip
-"""Native digits."""
-
 Groups = tuple[tuple[str, ...], ...]
 """Wordings of one group mean the same; groups exclude each other."""
 
@@ -46,26 +40,14 @@ class Language:
 
     Attributes
     ----------
-    units
-        Groups of wordings of a number with a unit.
-    number_words
-        Words for 0 to 10.
     opposite_words
         Pairs of words, or of beginnings of words, which end with a hyphen.
-    persons
-        Each person as the subject and as the object of a sentence.
-    verbs
-        Groups of sentences with two persons.
     """
 
     code: str
     modifiers: tuple[ModifierClass, ...] = ()
     joins: tuple[Join, ...] = ()
-    units: Groups = ()
-    number_words: tuple[str, ...] = ()
     opposite_words: tuple[tuple[str, str], ...] = ()
-    persons: tuple[tuple[str, str], ...] = ()
-    verbs: Groups = ()
     weight: float = DEFAULT_WEIGHT
 
     def opposite(self, rng: Random, text: str) -> str | None:
@@ -105,14 +87,6 @@ class Language:
             if changed is not None and changed != text:
                 return changed
         return text
-
-    def digits(self, rng: Random, number: int) -> str:
-        """The number as a word, in native digits, or in European ones."""
-        if number < len(self.number_words) and rng.random() < 0.4:
-            return self.number_words[number]
-        native = DIGITS.get(self.code)
-        european = str(number)
-        return european.translate(str.maketrans("0123456789", native)) if native and rng.random() < 0.3 else european
 
 
 def _other_case(rng: Random, text: str) -> str:
@@ -162,13 +136,7 @@ def language(code: str) -> Language:
             for name, keys, *flags in _JOINS
             if any(key in wordings for key in keys)
         ),
-        _groups(rows.get("units", "")),
-        tuple(rows.get("words", "").split()),
         tuple((first, second) for first, second in re.findall(r"(\S+)/(\S+)", rows.get("opposites", ""))),
-        tuple(
-            (subject, thing) for subject, thing in re.findall(r"([^/|]+)/([^|]+?)(?: \| |$)", rows.get("persons", ""))
-        ),
-        _groups(rows.get("verbs", "")),
         float(rows.get("weight", DEFAULT_WEIGHT)),
     )
 

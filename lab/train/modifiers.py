@@ -1,14 +1,11 @@
-"""Wordings put around a finding: context, negation, sides, grades, courses; and two findings joined into one text."""
+"""Wordings put around a finding: context, negation, sides, grades, courses; and two findings in one text."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
-from random import Random
 
-from lab.train.lexicon import shortened
-from lab.train.words import read_sections
+from lab.train.words import read_sections, shortened
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def modifiers() -> tuple[ModifierClass, ...]:
 def joins() -> tuple[Join, ...]:
     """The ways to put two findings into one text."""
     result = []
-    for line in _tables()["joins"]:
+    for line in dict(read_sections("joins"))["joins"]:
         head, *wordings = line.split(" | ")
         name, _, flags = head.partition(":")
         result.append(
@@ -69,18 +66,8 @@ def joins() -> tuple[Join, ...]:
 @cache
 def compounds() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Wordings of two findings that are both true, and of two with one that is true."""
-    both_hold, one_holds = (tuple(line.split(" | ")) for line in _tables()["compounds"])
+    both_hold, one_holds = (tuple(line.split(" | ")) for line in dict(read_sections("joins"))["compounds"])
     return both_hold, one_holds
-
-
-@cache
-def durations() -> tuple[tuple[str, ...], ...]:
-    """How long something lasts; the wordings of one entry mean the same."""
-    return tuple(tuple(line.split(" | ")) for line in _tables()["durations"])
-
-
-def _tables() -> dict[str, tuple[str, ...]]:
-    return dict(read_sections("joins"))
 
 
 def _wordings(line: str) -> tuple[str, ...]:
@@ -91,28 +78,3 @@ def _wordings(line: str) -> tuple[str, ...]:
         forms = shortened()[side] if wording.startswith("@") else ()
         result += [wording.replace(f"@{side}", short) for short in forms] if forms else [wording]
     return tuple(result)
-
-
-_CANNOT = re.compile(
-    r"(?:can'?t|cannot|can not|unable to|inability to|could not|couldn'?t|not able to) (.+)", re.IGNORECASE
-)
-_PRONOUNS = re.compile(r"^(?:i|my|we|it|there|he|she|the|a|an|they)\b", re.IGNORECASE)
-
-
-def first_person(rng: Random, text: str) -> str:
-    """A finding in the words of the person who has it.
-
-    Examples
-    --------
-    >>> first_person(Random(1), "unable to sleep"), first_person(Random(1), "coughing up blood")
-    ('I cannot sleep', 'I have been coughing up blood')
-    """
-    cannot = _CANNOT.fullmatch(text)
-    if cannot:
-        return f"I {rng.choice(_tables()['unable'])} {cannot.group(1)}"
-    if _PRONOUNS.match(text):
-        return text
-    words = text.split()
-    if words and words[0].endswith("ing") and len(words) > 1 and len(words[0]) > 5:
-        return rng.choice(_tables()["doing"]).format(text)
-    return rng.choice(_tables()["having"]).format(text)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from random import Random
 
-from lab.train.lexicon import IN_OTHER_WORDS, contrasts, shortened, small_table, spellings
-from lab.train.words import read_groups
+from lab.train.words import IN_OTHER_WORDS, contrasts, read_groups, shortened, small_table, spellings
 from softirr.meaning.lexicon.words import opposites
 
 Change = Callable[[Random, str], str | None]

@@ -51,8 +51,8 @@ class EnglishFiles:
         Benchmarks: terminologies, lists of texts, and tables of pairs. None of their texts or pairs is trained on.
     keep_apart
         Tables of pairs that are never drawn.
-    abbreviations, word_forms
-        Tables ``short_form, long_form, frequency`` and ``lemma, pertains_to``.
+    abbreviations
+        Tables ``short_form, long_form, frequency``.
     wording
         Tables ``text, concept, source_id, n`` of texts as people wrote them. A third of the concepts is set aside.
     hierarchy
@@ -71,7 +71,6 @@ class EnglishFiles:
     leave_out: tuple[str, ...] = ()
     keep_apart: tuple[str, ...] = ()
     abbreviations: tuple[str, ...] = ()
-    word_forms: tuple[str, ...] = ()
     wording: tuple[str, ...] = ()
     hierarchy: tuple[str, ...] = ()
     word_lists: float = 0.6

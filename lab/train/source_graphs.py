@@ -2,17 +2,100 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
-from lab.terminologies import named_paths
 from lab.terminologies.folder import find
 from lab.train.graph import Graph, nearest
 from lab.train.wordings import is_acronym
-from lab.train.wordnet import CLINICAL_FILES, WordNet
+from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology, read_table
 from softirr.text import normalize
+
+CLINICAL_FILES = frozenset(
+    {
+        "noun.state",
+        "noun.body",
+        "noun.substance",
+        "noun.process",
+        "noun.phenomenon",
+        "noun.attribute",
+        "noun.feeling",
+        "verb.body",
+        "adj.pert",
+        "noun.quantity",
+        "noun.shape",
+        "noun.event",
+    }
+)
+"""WordNet's own division into files: those nearest to what annotators of clinical text write about."""
+
+
+@dataclass(frozen=True)
+class WordNet:
+    """Synsets by position.
+
+    Attributes
+    ----------
+    ids, lemmas, lexfiles
+        For each synset.
+    hypernyms
+        (synset, its hypernym).
+    antonyms
+        Pairs of lemmas with opposite meanings.
+    """
+
+    ids: tuple[str, ...]
+    lemmas: tuple[tuple[str, ...], ...]
+    lexfiles: tuple[str, ...]
+    hypernyms: tuple[tuple[int, int], ...]
+    antonyms: tuple[tuple[str, str], ...]
+
+
+def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
+    """Read ``synsets.tsv.gz`` (synset, lexfile, lemmas, hypernyms) and ``antonyms.tsv.gz``.
+
+    Raises
+    ------
+    InputError
+        If ``synsets`` is missing, damaged, or without these columns.
+    """
+    root = Path(folder)
+    path = find(root, "synsets")
+    if path is None:
+        raise InputError(f"{root} has no synsets.tsv.gz, so it is not a WordNet folder.")
+    position: dict[str, int] = {}
+    lemmas: list[tuple[str, ...]] = []
+    lexfiles: list[str] = []
+    links: list[str] = []
+    for line, row in read_table(path):
+        if not {"synset", "lemmas", "hypernyms", "lexfile"} <= row.keys():
+            raise InputError(f"{path}, line {line}: the columns synset, lexfile, lemmas, hypernyms are needed.")
+        position[row["synset"]] = len(lemmas)
+        lemmas.append(
+            tuple(dict.fromkeys(normalize(x.replace("_", " ")) for x in row["lemmas"].split("|") if x.strip()))
+        )
+        lexfiles.append(row["lexfile"])
+        links.append(row["hypernyms"])
+    if not lemmas:
+        raise InputError(f"{path} contains no synset.")
+    hypernyms = tuple(
+        (k, position[parent]) for k, line in enumerate(links) for parent in line.split("|") if parent in position
+    )
+    path = find(root, "antonyms")
+    antonyms = set()
+    if path is not None:
+        for _, row in read_table(path):
+            lemma = normalize(row.get("lemma", "").replace("_", " "))
+            antonym = normalize(row.get("antonym_sense", "").partition("%")[0].replace("_", " "))
+            if lemma and antonym and lemma != antonym:
+                antonyms.add((min(lemma, antonym), max(lemma, antonym)))
+    return WordNet(tuple(position), tuple(lemmas), tuple(lexfiles), hypernyms, tuple(sorted(antonyms)))
+
 
 _EQUIVALENT = frozenset({"EXACT", "ENTRY"})
 
@@ -24,14 +107,10 @@ _RELATED = frozenset({"RELATED"})
 
 _NEIGHBORS = 8
 
-_LONG_DEFINITION = 40
-"""Words of a definition at most."""
-
 
 def terminology_graph(
     terminologies: Sequence[Terminology],
     keep: Callable[[str], bool] = lambda text: True,
-    definitions: Mapping[str, str] | None = None,
 ) -> Graph:
     """Terminologies as one graph; an id that several have is one concept with the names of all.
 
@@ -42,8 +121,6 @@ def terminology_graph(
     ----------
     keep
         Whether a text may be used.
-    definitions
-        By id.
     """
     position: dict[str, int] = {}
     for t in terminologies:
@@ -76,7 +153,6 @@ def terminology_graph(
         narrower=[tuple(x.values()) for x in narrower],
         broader=[tuple(x.values()) for x in broader],
         one_way=one_way,
-        definitions=[(definitions or {}).get(key, "") for key in position],
         origin=origin,
         share=3.0,  # the purpose of the training; word lists and the dictionary are always added
     )
@@ -92,24 +168,6 @@ def _take_acronyms(names: dict[str, str], related: Mapping[str, str]) -> tuple[t
         del names[text.casefold()]
     pairs = [(name, text) for text in short for name in full[:3]]
     return (*pairs, *((text, full[0]) for text in related.values() if not is_acronym(text)))
-
-
-def definitions(sources: Sequence[str]) -> dict[str, str]:
-    """Definitions of the terminologies that are folders with a table of them, by id.
-
-    Long ones are cut after the first sentence.
-    """
-    by_id: dict[str, str] = {}
-    for source in sources:
-        _, path, _ = named_paths(source)
-        file = find(path, "definitions") if path.is_dir() else None
-        for _, row in read_table(file, ("id", "definition")) if file is not None else ():
-            text = normalize(row["definition"])
-            if len(text.split()) > _LONG_DEFINITION:
-                text = text.partition(". ")[0]
-            if len(text.split()) <= _LONG_DEFINITION:
-                by_id.setdefault(row["id"].strip(), text)
-    return by_id
 
 
 def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: True) -> Graph:
@@ -129,7 +187,6 @@ def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: Tru
         "WordNet",
         forms,
         parents=parents,
-        definitions=[d if keep(d) else "" for d in words.definitions],
         clinical=[file in CLINICAL_FILES for file in words.lexfiles],
         share=0.6,
     )

@@ -14,14 +14,12 @@ from pathlib import Path
 
 from lab.terminologies import load
 from lab.train.coded import aside_texts, coded_graph, parents_by_id
-from lab.train.graph import Graph
+from lab.train.graph import Graph, Meanings
 from lab.train.labeled import LabeledPairs, read_pairs
 from lab.train.morphology import composed
 from lab.train.recipe import EnglishFiles, files_of
-from lab.train.same_meaning import Meanings
-from lab.train.source_graphs import definitions, terminology_graph, with_neighbors, wordnet_graph
-from lab.train.wordings import abbreviation_graph, nouns_for, read_word_forms
-from lab.train.wordnet import read_wordnet
+from lab.train.source_graphs import read_wordnet, terminology_graph, with_neighbors, wordnet_graph
+from lab.train.wordings import abbreviation_graph
 from lab.train.words import LISTS, read_confused, read_list
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
@@ -52,8 +50,6 @@ class Sources:
         Pairs of texts that must not be drawn, as :func:`folded_pair` returns them.
     banned
         Fingerprints of benchmark texts. Composed texts must not equal one of them.
-    nouns
-        Adjectives with the noun that they pertain to.
     dropped
         Number of different texts that were left out because a benchmark has them.
     notes
@@ -70,7 +66,6 @@ class Sources:
     confused: tuple[tuple[str, str], ...] = ()
     kept_apart: frozenset[tuple[str, str]] = frozenset()
     banned: frozenset[int] = frozenset()
-    nouns: tuple[tuple[str, str], ...] = ()
     dropped: int = 0
     notes: tuple[str, ...] = ()
     language: str = ENGLISH
@@ -133,9 +128,8 @@ class _Gathering:
     def read_graphs(self) -> None:
         """Read every source of concepts."""
         files, share = self._files, self._files.development
-        sources = files_of(self._root, files.terminology)
-        if terminologies := [load(source) for source in sources]:
-            self._add(terminology_graph(terminologies, self._keep, definitions(sources)), share)
+        if terminologies := [load(source) for source in files_of(self._root, files.terminology)]:
+            self._add(terminology_graph(terminologies, self._keep), share)
             self._notes += [f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in terminologies]
         if files.abbreviations:
             tables = files_of(self._root, files.abbreviations)
@@ -173,8 +167,6 @@ class _Gathering:
         """The sources with the contrasts of all concepts, the labeled pairs, and the notes."""
         files, root = self._files, self._root
         pairs = tuple(self._labeled(file) for file in files_of(root, files.labeled))
-        pertaining = {k: v for file in files_of(root, files.word_forms) for k, v in read_word_forms(file).items()}
-        nouns = nouns_for(pertaining, (text for graph in self.graphs for forms in graph.forms for text in forms))
         graphs = tuple(with_neighbors(_spread(self.graphs)))
         n_dropped = len(self._dropped)
         return Sources(
@@ -184,7 +176,6 @@ class _Gathering:
             confused=self._confused,
             kept_apart=frozenset(pair for file in files_of(root, files.keep_apart) for pair in _folded_pairs(file)),
             banned=frozenset(map(fingerprint, self._banned)),
-            nouns=nouns,
             dropped=n_dropped,
             notes=(*self._notes, f"{n_dropped:,} texts are left out because a benchmark has them."),
             weight=files.share,

@@ -17,9 +17,9 @@ from random import Random
 from lab.train.concept_pairs import ConceptPairs, Drawn
 from lab.train.english_pairs import EnglishPairs
 from lab.train.labeled import LabeledPairs
-from lab.train.language_pairs import LanguagePairs
 from lab.train.perturb import rewrite_number, swap, vary
 from lab.train.sources import ENGLISH, Sources, fingerprint, folded_pair
+from lab.train.wording_pairs import WordingPairs
 
 WEIGHTS: dict[str, float] = {
     "synonym": 62,
@@ -38,11 +38,8 @@ WEIGHTS: dict[str, float] = {
     "same words": 5,
     "spelling": 6,
     "confused": 32,
-    "definition": 8,
     "one way": 16,
     "compound": 26,
-    "word form": 8,
-    "lay": 12,
     "labeled": 16,
 }
 """How often each kind is drawn in English."""
@@ -56,12 +53,9 @@ OTHER_LANGUAGES: dict[str, float] = {
     "one way": 4,
     "modifier": 23,
     "opposite": 15,
-    "number": 6,
     "joined": 12,
-    "roles": 5,
     "initials": 5,
     "same words": 8,
-    "signs": 1,
     "labeled": 15,
 }
 """How often each kind is drawn in other languages."""
@@ -96,7 +90,7 @@ class PairStream:
         self._seed = f"{seed}/{'dev' if development else 'train'}"
         self.concepts = ConceptPairs(sources, development, fewest_names)
         self._is_english = sources.language == ENGLISH
-        self.wordings = (EnglishPairs if self._is_english else LanguagePairs)(sources, self.concepts)
+        self.wordings = (EnglishPairs if self._is_english else WordingPairs)(sources, self.concepts)
         self._draws = self.concepts.draws() | self.wordings.draws()
         if sources.pairs and not development:
             self._draws["labeled"] = partial(_labeled, sources.pairs)

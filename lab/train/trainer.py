@@ -21,7 +21,6 @@ from torch.nn import functional as F
 
 from lab.train.batches import Batch, ChunkPlan, Encoder, chunks
 from lab.train.develop import DevelopmentSet, calibrate, measures
-from lab.train.packed import packed_logits
 from lab.train.recipe import Training
 from softirr.errors import InputError
 
@@ -141,21 +140,20 @@ class Trainer:
         if not state.history:
             self._measure()
         last, saved = self.training.chunks, started
-        with chunks(self._plan, state.done, last, self._machine.workers) as chunks_made:
-            for batches in chunks_made:
-                for batch in batches:
-                    self._step(batch)
-                state.done += 1
-                now = time.monotonic()
-                state.seconds = earlier_seconds + now - started
-                if state.done % (last // self.training.rounds) == 0:
-                    self._measure()
-                is_over = now > self._machine.deadline
-                if is_over or state.done == last or now - saved > _SECONDS_BETWEEN_CHECKPOINTS:
-                    self._save()
-                    saved = now
-                if is_over:
-                    break
+        for batches in chunks(self._plan, state.done, last, self._machine.workers):
+            for batch in batches:
+                self._step(batch)
+            state.done += 1
+            now = time.monotonic()
+            state.seconds = earlier_seconds + now - started
+            if state.done % (last // self.training.rounds) == 0:
+                self._measure()
+            is_over = now > self._machine.deadline
+            if is_over or state.done == last or now - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+                self._save()
+                saved = now
+            if is_over:
+                break
         return state.done == last
 
     def averaged(self) -> Any:
@@ -183,13 +181,12 @@ class Trainer:
         """Mean loss of the batch: half of it by the labels and half by the teacher, if there is one."""
         labels = torch.from_numpy(batch.labels).to(self._machine.device)
         with self._machine.products():
-            logits, hidden = packed_logits(self.model, batch)
-            if self.teacher is not None:
-                with torch.no_grad():
-                    taught, taught_hidden = packed_logits(self.teacher, batch)
-        loss = F.cross_entropy(logits, labels)
-        if self.teacher is None:
-            return loss
+            logits, hidden = outputs(self.model, batch, with_hidden=self.teacher is not None)
+            loss = F.cross_entropy(logits, labels)
+            if self.teacher is None:
+                return loss
+            with torch.no_grad():
+                taught, taught_hidden = outputs(self.teacher, batch, with_hidden=True)
         soft = F.kl_div(F.log_softmax(logits, -1), F.log_softmax(taught, -1), reduction="batchmean", log_target=True)
         weight = _HIDDEN * max(0.0, 1 - self.state.step / self.training.steps / _HIDDEN_PART)
         differences = [
@@ -239,13 +236,21 @@ def _encoder(plan: ChunkPlan) -> Encoder:
     return Encoder(AutoTokenizer.from_pretrained(plan.tokenizer, trust_remote_code=False), plan.max_length)
 
 
+def outputs(model: Any, batch: Batch, *, with_hidden: bool) -> tuple[Tensor, list[Tensor]]:
+    """Logits of a batch, shape (pairs, 2), and the output of each layer except the last, shape (tokens, width)."""
+    ids, types, mask = (torch.from_numpy(values).to(model.device) for values in (batch.ids, batch.types, batch.mask))
+    result = model(ids, attention_mask=mask, token_type_ids=types, output_hidden_states=with_hidden)
+    layers = result.hidden_states[1:-1] if with_hidden else ()
+    return result.logits.float(), [hidden[mask.bool()] for hidden in layers]
+
+
 def margins(model: Any, encoder: Encoder, pairs: Sequence[tuple[str, str]], machine: Machine) -> NDArray[np.float64]:
     """Logit of entailment minus logit of its absence, in both directions, shape (n, 2)."""
     directed = [*pairs, *((b, a) for a, b in pairs)]
     values = np.zeros(len(directed))
     with torch.inference_mode(), machine.products():
         for rows, batch in encoder.batches(directed, [0] * len(directed), 1024):
-            logits, _ = packed_logits(model, batch)
+            logits, _ = outputs(model, batch, with_hidden=False)
             values[rows] = (logits[:, 1] - logits[:, 0]).double().cpu().numpy()
     return values.reshape(2, -1).T
 

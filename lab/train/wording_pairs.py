@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from lab.train.concept_choice import TRIES
-from lab.train.concept_pairs import ConceptPairs, Draw, Drawn, either_way
+from lab.train.concept_pairs import TRIES, ConceptPairs, Draw, Drawn, either_way
 from lab.train.language import language
 from lab.train.perturb import typo
 from lab.train.sources import Sources

@@ -1,11 +1,11 @@
-"""Abbreviations with their senses, initials, and adjectives with the noun that they pertain to."""
+"""Abbreviations with their senses, and initials."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -20,19 +20,13 @@ __all__ = [
     "initials",
     "is_acronym",
     "likeness_to_initials",
-    "nouns_for",
-    "read_word_forms",
-    "with_noun",
 ]
 
 _MAIN_SENSE = 0.8
 """Share in real notes from which a sense is what an abbreviation means to any reader."""
 _ALIKE = 0.6
 """Indel similarity from which two long forms may be one sense in other words."""
-_FEWEST = 3
-"""Texts in which an adjective, and its noun, must occur: rare ones are rather other senses of the word."""
 _ACRONYM = re.compile(r"(?=.*[A-Z].*[A-Z])[A-Z0-9][A-Z0-9-]{1,6}")
-_WORD = re.compile(r"[a-z]+")
 
 
 def is_acronym(text: str) -> bool:
@@ -94,42 +88,6 @@ def _is_share(text: str) -> bool:
         return 0 <= float(text) <= 1
     except ValueError:
         return False
-
-
-def read_word_forms(file: str | os.PathLike[str]) -> dict[str, str]:
-    """Adjectives that pertain to one noun only.
-
-    Renal to kidney (columns ``lemma``, ``pertains_to``; adjectives of several nouns are left out).
-    """
-    nouns: defaultdict[str, set[str]] = defaultdict(set)
-    for _, row in read_table(Path(file), ("lemma", "pertains_to")):
-        adjective, noun = row["lemma"].strip(), row["pertains_to"].strip()
-        if _WORD.fullmatch(adjective) and _WORD.fullmatch(noun) and adjective != noun:
-            nouns[adjective].add(noun)
-    return {adjective: next(iter(forms)) for adjective, forms in nouns.items() if len(forms) == 1}
-
-
-def nouns_for(pertaining: dict[str, str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The adjectives that occur in several of the texts, as their noun does, with the noun."""
-    counts = Counter(word for text in texts for word in set(_WORD.findall(text.lower())))
-    return tuple(
-        (adjective, noun)
-        for adjective, noun in sorted(pertaining.items())
-        if counts[adjective] >= _FEWEST and counts[noun] >= _FEWEST
-    )
-
-
-def with_noun(text: str, nouns: dict[str, str]) -> tuple[str, str, str] | None:
-    """The adjective, its noun and the rest of a text that begins with such an adjective; None for any other text.
-
-    Examples
-    --------
-    >>> with_noun("Renal cyst", {"renal": "kidney"})
-    ('renal', 'kidney', 'cyst')
-    """
-    first, _, ending = text.partition(" ")
-    noun = nouns.get(first.lower())
-    return (first.lower(), noun, ending) if noun and ending and ending[0].isalpha() else None
 
 
 def initials(text: str) -> str | None:

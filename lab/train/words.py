@@ -1,6 +1,7 @@
 """The word lists of this project.
 
-Concepts with their everyday and clinical wordings, abbreviations, and words that can replace each other.
+Concepts with their everyday and clinical wordings, abbreviations, spellings, short forms in charts, and words that can
+replace each other.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import cache
 from importlib import resources
 
 from softirr.errors import InputError
+from softirr.meaning.lexicon.words import words_of
 
 LISTS = (
     "abbreviations", "groups", "findings", "cells",
@@ -18,8 +20,6 @@ LISTS = (
 """Lists of concepts."""
 SHORT_FORMS = ("abbreviations", "shorthand")
 """Lists in which a concept begins with an abbreviation."""
-LAY = ("lay", "symptoms")
-"""Lists with patients' wordings."""
 CONFUSED = ("confused_findings", "confused_diseases", "opposites", "look_alikes", "wrong_expansions")
 """Lists of pairs that mean different things."""
 
@@ -98,3 +98,36 @@ def read_medical() -> list[dict[str, tuple[str, ...]]]:
     """Everyday and technical words of each concept, by language."""
     header, *rows = (line.split("|") for line in _lines("medical"))
     return [{code: tuple(cell.split("/")) for code, cell in zip(header, row, strict=False) if cell} for row in rows]
+
+
+IN_OTHER_WORDS = frozenset({"color", "labor", "liter", "meter"})
+"""American spellings inside words that are the same everywhere: colorectal, laboratory, literature, diameter."""
+
+
+@cache
+def contrasts() -> tuple[tuple[str, ...], ...]:
+    """Words of one kind, such as organs: two of them exclude each other."""
+    return tuple(tuple(line.split("/")) for line in small_table("contrasts"))
+
+
+@cache
+def spellings() -> tuple[tuple[str, str], ...]:
+    """Parts of words in British and in American spelling."""
+    return tuple((british, american) for british, american in map(str.split, small_table("spellings")))
+
+
+@cache
+def shortened() -> dict[str, tuple[str, ...]]:
+    """Words, and what charts write for them."""
+    forms: dict[str, tuple[str, ...]] = {}
+    for word, _, short in (line.partition(": ") for line in small_table("shortened")):
+        if short == "@":
+            forms[word] = (words_of("side", word, "letter")[0].upper(), *words_of("side", word, "short"))
+        else:
+            forms[word] = tuple(short.split(", "))
+    return forms
+
+
+def small_table(name: str) -> tuple[str, ...]:
+    """The lines of one of the small tables."""
+    return dict(read_sections("small_tables"))[name]

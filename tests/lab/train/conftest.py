@@ -152,13 +152,11 @@ def sources(toy, wordnet, tmp_path_factory):
         'unit,pair,text_a,text_b,judgement\n1,1,"pain, chest",chest pain,same\n1,2,cough,cold,different\n2,1,a,b,\n',
     )
     short = write(folder / "short.tsv", SHORT)
-    forms = write(folder / "forms.tsv", "lemma\tpertains_to\nocular\teye\ncervical\tneck\ncervical\tcervix\n")
     return gathered(
         toy,
         wordnet=str(wordnet),
         labeled=[nli, judged],
         abbreviations=[short],
-        word_forms=[forms],
         development=0.2,
     )
 

@@ -10,7 +10,7 @@ import pytest
 from lab.experiments.wording import is_aside
 from lab.terminologies import load
 from lab.train.coded import aside_texts, coded_graph, parents_by_id
-from lab.train.same_meaning import Meanings
+from lab.train.graph import Meanings
 from lab.train.stream import PairStream
 
 from .conftest import gathered, write

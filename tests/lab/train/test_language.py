@@ -30,9 +30,6 @@ def test_wordings_contain_their_texts(code: str) -> None:
     assert all(w.count("{}") == 1 for m in wordings.modifiers for group in m.groups for w in group)
     assert all(len({w for g in m.groups for w in g}) == sum(map(len, m.groups)) for m in wordings.modifiers)
     assert all(w.count("{0}") == 1 == w.count("{1}") for join in wordings.joins for w in join.wordings)
-    assert all("{0}" in w and "{1}" in w for group in wordings.verbs for w in group)
-    assert all(w.count("{}") == 1 for group in wordings.units for w in group) and len(wordings.units) > 1
-    assert len(wordings.number_words) in (0, 11) and bool(wordings.persons) == bool(wordings.verbs)
 
 
 @pytest.mark.parametrize("code", listed_languages())
@@ -64,20 +61,10 @@ def test_every_kind_is_drawn_in_another_language(german: Sources) -> None:
     assert all(example.entails or example.premise.casefold() != example.hypothesis.casefold() for example in examples)
 
 
-def test_numbers_roles_and_negations_have_the_right_label(german: Sources) -> None:
-    stream = PairStream(german, seed=2)
-    numbers = [
-        example for example in stream.of_kind("number", 300) if "zwei " in f"{example.premise} {example.hypothesis}"
-    ]
-    assert any(example.entails for example in numbers) and not all(example.entails for example in numbers)
-    same_digits = {
-        example.entails
-        for example in stream.of_kind("roles", 400)
-        if example.premise == "der Hund ruft das Kind" and example.hypothesis == "das Kind ruft den Hund"
-    }
-    assert same_digits <= {0}
-    denied = [e for e in stream.of_kind("modifier", 900) if e.premise == "Fieber" and e.hypothesis == "kein Fieber"]
-    assert not any(example.entails for example in denied)
+def test_negations_are_different(german: Sources) -> None:
+    examples = PairStream(german, seed=2).of_kind("modifier", 900)
+    negated = [e for e in examples if e.premise == "Fieber" and e.hypothesis == "kein Fieber"]
+    assert not any(example.entails for example in negated)
 
 
 def test_languages_are_drawn_by_their_weight(german: Sources) -> None:

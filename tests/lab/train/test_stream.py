@@ -11,15 +11,13 @@ import pytest
 from rapidfuzz.distance import Indel
 
 from lab.terminologies import load
-from lab.train.concept_choice import look_alikes
+from lab.train.concept_pairs import look_alikes
 from lab.train.develop import NEGATIVE_KINDS, DevelopmentSet
 from lab.train.graph import Graph
-from lab.train.lexicon import spellings
 from lab.train.source_graphs import terminology_graph
 from lab.train.sources import Sources, fingerprint, folded_pair
 from lab.train.stream import WEIGHTS, PairStream
-from lab.train.wordings import read_word_forms, with_noun
-from lab.train.words import SHORT_FORMS
+from lab.train.words import SHORT_FORMS, spellings
 from softirr.meaning.measures.lexical import tokens
 from tests.lab.train.conftest import gathered, write
 
@@ -259,28 +257,6 @@ def test_a_string_that_several_sources_have_counts_once(tmp_path):
     assert 0.3 < np.mean([word == "own" for word in drawn_pairs]) < 0.6  # by rows it would be a quarter
 
 
-def test_definitions_entail_their_term_and_its_parents(tmp_path):
-    folder = tmp_path / "t"
-    write(folder / "concepts.tsv", "id\tname\nA:1\torgan\nA:2\tkidney\nA:3\tliver\nA:4\tpebble\n")
-    write(folder / "is_a.tsv", "child\tparent\nA:2\tA:1\nA:3\tA:1\n")
-    long = "word " * 50
-    write(
-        folder / "definitions.tsv",
-        f"id\tdefinition\nA:2\tAn organ that makes urine. {long}\nA:3\tAn organ that makes bile.\nA:4\t{long}\n",
-    )
-    graph = gathered(folder, word_lists=0, development=0).graphs[0]
-    assert graph.definitions == ("", "An organ that makes urine", "An organ that makes bile.", "")
-    stream = PairStream(Sources((graph,)))
-    drawn_pairs = {
-        (e.premise, e.hypothesis.casefold(), e.entails)
-        for e in stream.of_kind("definition", 200)
-        if e.premise in graph.definitions
-    }
-    labels = {(a, b): y for a, b, y in drawn_pairs}
-    assert labels["An organ that makes urine", "kidney"] == 1 == labels["An organ that makes urine", "organ"]
-    assert labels["An organ that makes urine", "liver"] == 0
-
-
 def test_compounds_entail_their_parts_and_not_the_reverse(sources):
     stream = PairStream(sources, seed=0)
     drawn_pairs = [pair for seed in range(2000) if (pair := stream.wordings.compound(Random(seed)))]
@@ -293,24 +269,3 @@ def test_compounds_entail_their_parts_and_not_the_reverse(sources):
         if (b, a) in labels_by_pair and len(a) > len(b)
     ]
     assert all(labels in {(1, 0), (0, 1)} for labels in turned)
-
-
-def test_an_adjective_is_its_noun_where_it_has_one_only(tmp_path, sources):
-    table = write(
-        tmp_path / "f.tsv",
-        "lemma\tpertains_to\nrenal\tkidney\ncervical\tneck\ncervical\tcervix\n.22 caliber\tcaliber\n",
-    )
-    assert read_word_forms(table) == {"renal": "kidney"}
-    assert with_noun("Renal cyst", {"renal": "kidney"}) == ("renal", "kidney", "cyst")
-    assert with_noun("renal", {"renal": "kidney"}) is None and with_noun("cyst renal", {"renal": "kidney"}) is None
-    assert sources.nouns == (("ocular", "eye"),)
-    stream = PairStream(sources, seed=0)
-    drawn_pairs = [pair for seed in range(200) if (pair := stream.wordings.word_form(Random(seed)))]
-    assert drawn_pairs and all("eye" in f"{a} {b}".lower() for a, b, entails in drawn_pairs if entails)
-
-
-def test_lay_sentences_keep_their_finding(sources):
-    stream = PairStream(sources, seed=0)
-    drawn_pairs = [pair for seed in range(400) if (pair := stream.wordings.lay(Random(seed)))]
-    assert 0.4 < np.mean([entails for *_, entails in drawn_pairs]) < 0.8
-    assert any("week" in a for a, *_ in drawn_pairs) and any(a.startswith("I ") for a, *_ in drawn_pairs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -124,8 +125,7 @@ def test_workers_make_the_same_batches(trained):
     plan = ChunkPlan(str(trained / "data.pickle.gz"), str(trained / "start"), 0, 64, 16, 32)
     batches_by_workers = []
     for workers in (0, 2):
-        with chunks(plan, 0, 3, workers) as source:
-            batches_by_workers.append([batch for batches in source for batch in batches])
+        batches_by_workers.append([batch for batches in chunks(plan, 0, 3, workers) for batch in batches])
     assert len(batches_by_workers[0]) == 12
     assert all(
         np.array_equal(a.ids, b.ids) and np.array_equal(a.labels, b.labels)
@@ -133,18 +133,19 @@ def test_workers_make_the_same_batches(trained):
     )
 
 
-def test_a_process_that_dies_is_reported_in_one_sentence(trained, tmp_path, monkeypatch):
-    write(tmp_path / "sitecustomize.py", "import os, lab.train.batches as b\nb._make = lambda *a: os._exit(1)\n")
-    plan = ChunkPlan(str(trained / "data.pickle.gz"), "missing", 0, 8, 8, 32)
-    monkeypatch.setattr("lab.train.batches._make", dies)
-    with pytest.raises(SoftirrError, match="lack of memory"), chunks(plan, 0, 2, 1) as source:
-        next(source)
+def test_process_that_dies_is_reported_in_one_sentence(trained, monkeypatch):
+    plan = ChunkPlan(str(trained / "data.pickle.gz"), str(trained / "start"), 0, 8, 8, 32)
+    monkeypatch.setattr("lab.train.batches._Chunks", _Dying)
+    with pytest.raises(SoftirrError, match="lack of memory"):
+        next(chunks(plan, 0, 2, 1))
 
 
-def dies(*_: object) -> None:
-    import os
+class _Dying:
+    def __init__(self, plan: ChunkPlan) -> None:
+        self.plan = plan
 
-    os._exit(1)
+    def __getitem__(self, number: int) -> None:
+        os._exit(1)
 
 
 def test_every_second_layer_remains(tiny):

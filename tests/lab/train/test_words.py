@@ -9,7 +9,6 @@ from collections import Counter
 import pytest
 
 from lab.train.challenge import listed_terms
-from lab.train.lexicon import contrasts
 from lab.train.modifiers import joins, modifiers
 from lab.train.morphology import composed
 from lab.train.sources import folded_pair
@@ -17,6 +16,7 @@ from lab.train.words import (
     CONFUSED,
     LISTS,
     SHORT_FORMS,
+    contrasts,
     read_confused,
     read_groups,
     read_list,

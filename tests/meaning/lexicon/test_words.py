@@ -17,7 +17,7 @@ new = {"attributes": [["side", "laterality", "left", "short", "LEFT"], ["side", 
 words.rows = lambda name, *package: original(name, *package) + (new.get(name, []) if ADDED else [])
 
 from random import Random
-from lab.train.lexicon import shortened
+from lab.train.words import shortened
 from lab.train.modifiers import modifiers
 from lab.train.perturb import opposite
 from softirr.meaning.policy.attribute_values import value
