@@ -43,7 +43,7 @@ def content(path: Path) -> set[tuple[str, str, tuple[str, ...]]] | None:
     try:
         table = softirr.read(path)
     except softirr.InputError as error:
-        assert "\n" not in str(error)  # noqa: PT017 - any error, and a value where there is none
+        assert "\n" not in str(error)  # noqa: PT017 - any error; a value without one
         return None
     return rows(table)
 

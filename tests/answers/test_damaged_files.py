@@ -48,7 +48,7 @@ DECISIVE = {
 
 
 def _numbers(text: str) -> tuple[Any, ...] | None:
-    """What the file says of agreement, or None where it is refused."""
+    """Agreement numbers of the file, or None if it is refused."""
     try:
         table = read(io.StringIO(text))
         report = agreement(table, "indel")

@@ -1,4 +1,4 @@
-"""Fields of items: what files and frames say about items beside the answers."""
+"""Fields of items: columns of files and frames that describe items."""
 
 from __future__ import annotations
 

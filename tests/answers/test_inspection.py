@@ -1,4 +1,4 @@
-"""What is understood of a file, before anything is scored."""
+"""Inspection of a file before anything is scored."""
 
 from __future__ import annotations
 

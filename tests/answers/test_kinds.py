@@ -97,7 +97,7 @@ def test_things_in_one_bucket_are_no_ranking(tmp_path):
 
 
 def test_several_values_and_texts_of_regions_are_said(tmp_path):
-    """Two ratings of one annotation are of two regions, and an export does not say which regions are the same."""
+    """Two ratings of one annotation are of two regions, and an export does not link regions that are the same."""
     path = tmp_path / "export.json"
     twice = [result("stars"), result("stars", {"rating": 1})]
     of_region = [result("note", {"text": ["rash"], "start": 3, "end": 9})]

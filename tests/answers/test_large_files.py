@@ -1,4 +1,4 @@
-"""Large files are read piece by piece: memory is that of the answers, not of the file, and progress is told."""
+"""Large files are read in pieces: memory depends on the answers, not on the file, and progress is reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEBIBYTE = 1 << 20
 
 
 def _csv(path: Path) -> int:
-    """What is asked fills the file; the answers are short."""
+    """Write a file of long questions and short answers."""
     with path.open("w", encoding="utf-8") as file:
         file.write("item,rater,text,question\n")
         for n in range(4000):
@@ -63,7 +63,7 @@ def test_the_file_itself_is_not_kept(write: Callable[[Path], int], tmp_path: Pat
     n_items = write(tmp_path / "large")
     size = (tmp_path / "large").stat().st_size
     assert size > 15 * MEBIBYTE
-    softirr.read(io.StringIO("item,rater,text\n1,a,x\n"))  # what is imported takes memory, too
+    softirr.read(io.StringIO("item,rater,text\n1,a,x\n"))  # imports take memory, too
     tracemalloc.start()
     try:
         table = softirr.read(tmp_path / "large")

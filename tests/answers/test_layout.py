@@ -1,4 +1,4 @@
-"""Columns of any table: as the user says, as their names tell, and what is suggested where neither does."""
+"""Columns of any table: named by the user, recognized by their names, or suggested."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TestWide:
         long = "".join(f"{row[0]},{cells[0][i]},{row[i]}\n" for i in (1, 2) for row in cells[1:])
         other_table = read("id,variable,value\n" + long, item="id", rater="variable", text="value")
         assert rows(other_table) == rows(read(WIDE, item="id", raters=["nurse_1", "nurse_2"]))
-        # with our own names an empty text is an answer, by contract: it is said where the table looks melted
+        # with our own names an empty text is an answer, by contract; a table that looks melted gets a warning
         table = read("item,rater,text\n" + long)
         assert ("3", "nurse_1", ()) in rows(table)
         assert any("--empty missing" in warning.on_command_line for warning in table.warnings)

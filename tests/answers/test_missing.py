@@ -1,4 +1,4 @@
-"""Missing answers that are written as a text: what counts, what does not, and what is said about it."""
+"""Missing answers written as a text: which texts count as missing, and the notes about them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WIDE = {"item": "case", "raters": ["ann", "bob", "cy"]}
 
 
 def wide(mark: str, *, rows: int = 40) -> str:
-    """Three raters; two of them were not asked about a third of the items, written as `mark`."""
+    """Three raters; two of them did not get a third of the items, which is written as `mark`."""
     chance = random.Random(1)
     lines = ["case,ann,bob,cy"]
     for i in range(rows):

@@ -1,4 +1,4 @@
-"""Ids that are numbers in one row and texts in another are said, in data frames and in JSON."""
+"""Ids that are numbers in one row and texts in another cause a warning, in data frames and in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of items and raters in two forms, and rows and columns that sum up others: each is said, with the way out."""
+"""Warnings with a remedy: names of items and raters in two forms, and rows and columns that sum up others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The normal form of texts: what is the same text, and what is not."""
+"""The normal form of texts: which texts are the same."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_lists_of_codes_instructions_and_open_workbooks_are_no_raters(tmp_path: 
 
 
 def test_an_answer_over_several_lines_may_begin_one_with_the_name_of_its_rater(tmp_path: Path) -> None:
-    """The rows of a file of one rater do not name the rater, so such a line is no row that a quote swallowed."""
+    """The rows of a file of one rater do not name the rater, so such a line is not a row that a quote swallowed."""
     text = "fever, says\nann, the coder"
     path = folder(tmp_path, ann=[ANN[0], ["1", text], ["2", "rash"]], bob=BOB)
     assert softirr.read(path).texts_of(0) == ("fever, says ann, the coder",)

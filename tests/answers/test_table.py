@@ -1,4 +1,4 @@
-"""Readers and the table: what counts, what doesn't, and what is said about it."""
+"""Readers and the table: which answers count, and the notes about the others."""
 
 import io
 import json
@@ -236,7 +236,7 @@ def test_a_control_for_a_csv_is_refused():
 
 
 class TestRenamedTextArea:
-    """An export holds no label config: what it can't tell is said."""
+    """An export holds no label config; a warning names the consequences."""
 
     @staticmethod
     def warned(tmp_path, *tasks):

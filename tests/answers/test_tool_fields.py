@@ -93,7 +93,7 @@ def test_ignored_choices_and_none_are_left_out(tmp_path: Path) -> None:
 
 
 def argilla(folder: Path, form: str, **questions: Callable[[int], Any]) -> Path:
-    """Argilla 2, flat or ``to_json()``, with spans beside the questions."""
+    """Argilla 2, flat or ``to_json()``, with questions and spans."""
     questions["spans"] = lambda n: [{"start": 0, "end": n + 1, "label": "x"}]
     entries: list[dict[str, Any]] = []
     for item in ITEMS:

@@ -28,12 +28,12 @@ def terminology(tmp_path):
 
 @pytest.mark.parametrize("under", ["measure", "policy", "terminology"])
 def test_all_judgments_count(sheet, terminology, under):
-    table, judgments, drawn = sheet
+    table, judgments, original_sheet = sheet
     measure = {"measure": "jaccard", "policy": "indel", "terminology": terminology}[under]
     options = {"policy": "any-severity"} if under == "policy" else {}
     report = apply(table, measure, [judgments], **options)
-    known = {f"c{c} {wording}" for c in range(12) for wording in "ab"} if under == "terminology" else set()
-    fixed = sum({unit.text_a, unit.text_b} <= known for unit in drawn.units)
+    known_texts = {f"c{c} {wording}" for c in range(12) for wording in "ab"} if under == "terminology" else set()
+    fixed = sum({unit.text_a, unit.text_b} <= known_texts for unit in original_sheet.units)
     assert (report.audit.judgments, report.audit.asked) == (60 - fixed, 60)
     truth = gold(table)["krippendorff_alpha"]
     alpha, krippendorff_alpha = report.coefficients["krippendorff_alpha"], report.audit.plain["krippendorff_alpha"]

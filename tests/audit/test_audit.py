@@ -60,13 +60,13 @@ class TestSheet:
         table = single()
         sheet = draw_sheet(table, "indel", judgments=60)
         for unit in sheet.units:
-            # an id is the seed, what it was drawn from (the same for all), and a hash
+            # an id has the seed, the source of the sample (the same for all), and a hash
             seed, origin, mark = unit.id.split("-")
             assert seed == "0" and len(mark) == 12
             assert origin == sheet.units[0].id.split("-")[1]
         text = sheet.to_csv()
         assert not any(name in text for name in ("ann", "bob", "item", "indel"))
-        # neither the order nor the ids tell same-item pairs from others
+        # neither the order nor the ids separate same-item pairs from others
         pairs = {frozenset((a.texts[0], b.texts[0])) for a, b in zip(*[iter(answers())] * 2, strict=True)}
         same = np.array([frozenset((u.text_a, u.text_b)) in pairs for u in sheet.units])
         assert 10 < same.sum() < 60
@@ -79,18 +79,20 @@ class TestSheet:
 
     def test_a_larger_sample_holds_the_smaller(self):
         table = single()
-        few, more = (draw_sheet(table, "indel", judgments=n) for n in (20, 45))
-        ids = {unit.id: unit for unit in more.units}
-        assert all(ids[unit.id] == unit for unit in few.units)
-        remaining_sheet = draw_sheet(table, "indel", judgments=45, without={unit.id for unit in few.units})
+        small_sheet, large_sheet = (draw_sheet(table, "indel", judgments=n) for n in (20, 45))
+        ids = {unit.id: unit for unit in large_sheet.units}
+        assert all(ids[unit.id] == unit for unit in small_sheet.units)
+        remaining_sheet = draw_sheet(table, "indel", judgments=45, without={unit.id for unit in small_sheet.units})
         assert len(remaining_sheet.units) == 25
-        assert {u.id for u in remaining_sheet.units} | {u.id for u in few.units} == set(ids)
+        assert {u.id for u in remaining_sheet.units} | {u.id for u in small_sheet.units} == set(ids)
 
     def test_a_seed_is_a_sheet(self):
         table = single()
         assert draw_sheet(table, "indel", seed=3) == draw_sheet(table, "indel", seed=3)
-        one, other = ({(u.text_a, u.text_b) for u in draw_sheet(table, "indel", seed=seed).units} for seed in (3, 4))
-        assert one != other
+        first_pairs, second_pairs = (
+            {(u.text_a, u.text_b) for u in draw_sheet(table, "indel", seed=seed).units} for seed in (3, 4)
+        )
+        assert first_pairs != second_pairs
 
     def test_the_order_of_the_file_does_not_matter(self):
         rows = answers(sets=True)
@@ -109,10 +111,10 @@ class TestSheet:
         )
         pairs = [{u.text_a, u.text_b} for u in draw_sheet(table, "indel", judgments=500).units]
         # z stands in both answers to item 1 and matches itself
-        for asked in ("xv", "yv", "pq", "pr"):
-            assert pairs.count(set(asked)) == 1
-        for never in ("zv", "xz", "yz", "xy", "qr"):
-            assert set(never) not in pairs
+        for candidate in ("xv", "yv", "pq", "pr"):
+            assert pairs.count(set(candidate)) == 1
+        for excluded_pair in ("zv", "xz", "yz", "xy", "qr"):
+            assert set(excluded_pair) not in pairs
 
     @pytest.mark.parametrize("number", [20, 60, 133])
     def test_so_many_judgements_are_so_many_rows(self, number):
@@ -123,8 +125,8 @@ class TestSheet:
         table = AnnotationTable.from_answers(
             [
                 Answer(str(i), r, t)
-                for i, both in enumerate([(("x",), ("x", "y")), ((), ("x",)), (("x",), ("x",))])
-                for r, t in zip("ab", both, strict=True)
+                for i, text_sets in enumerate([(("x",), ("x", "y")), ((), ("x",)), (("x",), ("x",))])
+                for r, t in zip("ab", text_sets, strict=True)
             ]
         )
         with pytest.raises(InputError, match="nothing to judge"):
@@ -207,13 +209,16 @@ class TestApply:
 
     def test_sheets_add_up(self):
         table = single()
-        few, more = (draw_sheet(table, "indel", judgments=n) for n in (30, 60))
-        remaining_sheet = draw_sheet(table, "indel", judgments=60, without={unit.id for unit in few.units})
-        whole = apply(table, "indel", [judged(more)])
-        parts = apply(table, "indel", [judged(few), judged(remaining_sheet)])
-        assert parts.coefficients == whole.coefficients
-        assert apply(table, "indel", [judged(more), Judgments("bea", {})]).coefficients == whole.coefficients
-        assert parts.audit.judges == 1 and parts.audit.judges_agreement is None
+        small_sheet, large_sheet = (draw_sheet(table, "indel", judgments=n) for n in (30, 60))
+        remaining_sheet = draw_sheet(table, "indel", judgments=60, without={unit.id for unit in small_sheet.units})
+        from_one_sheet = apply(table, "indel", [judged(large_sheet)])
+        from_two_sheets = apply(table, "indel", [judged(small_sheet), judged(remaining_sheet)])
+        assert from_two_sheets.coefficients == from_one_sheet.coefficients
+        assert (
+            apply(table, "indel", [judged(large_sheet), Judgments("bea", {})]).coefficients
+            == from_one_sheet.coefficients
+        )
+        assert from_two_sheets.audit.judges == 1 and from_two_sheets.audit.judges_agreement is None
 
     def test_a_measure_may_be_made(self):
         table = single()
@@ -224,13 +229,13 @@ class TestApply:
     def test_part_of_a_sheet(self):
         table = single(n_items=200)
         sheet = draw_sheet(table, "indel", judgments=100)
-        part = judged(sheet).values
-        half = {key: value if index < 50 else "" for index, (key, value) in enumerate(part.items())}
+        all_values = judged(sheet).values
+        half = {key: value if index < 50 else "" for index, (key, value) in enumerate(all_values.items())}
         without = {key: value for key, value in half.items() if value}
         empty, gone = (apply(table, "indel", [Judgments("me", v)]) for v in (half, without))
         assert (empty.audit.judgments, empty.audit.asked, gone.audit.asked) == (50, 100, 50)
         for name in COEFFICIENTS:
-            # what was asked and not judged is missing at random, whether its row is there or not
+            # an unjudged pair is missing at random, with or without its row
             assert empty.coefficients[name].value == pytest.approx(gone.coefficients[name].value, abs=0.05)
         assert (
             empty.coefficients["cohen_kappa"].ci95[0]
@@ -241,11 +246,11 @@ class TestApply:
     def test_cant_tell_is_not_judged_and_more_general_is_different(self):
         table = single()
         sheet = draw_sheet(table, "indel", judgments=60)
-        plain = apply(table, "indel", [judged(sheet)])
+        unchanged_report = apply(table, "indel", [judged(sheet)])
         general = {SAME: SAME, DIFFERENT: "first is more general"}
         assert (
             apply(table, "indel", [judged(sheet, say=lambda a, b: general[truth(a, b)])]).coefficients
-            == plain.coefficients
+            == unchanged_report.coefficients
         )
         values = dict(judged(sheet).values)
         for key in list(values)[::3]:
@@ -265,29 +270,32 @@ class TestJudges:
         table = single()
         sheet = draw_sheet(table, "indel", judgments=60)
         rng = random.Random(0)
-        other = {DIFFERENT: SAME, SAME: DIFFERENT}
-        noisy = judged(sheet, "bea", lambda a, b: truth(a, b) if rng.random() < 0.8 else other[truth(a, b)])
-        both = apply(table, "indel", [judged(sheet, "abe"), noisy])
-        judges_agreement = both.audit.judges_agreement
+        opposite = {DIFFERENT: SAME, SAME: DIFFERENT}
+        noisy = judged(sheet, "bea", lambda a, b: truth(a, b) if rng.random() < 0.8 else opposite[truth(a, b)])
+        report = apply(table, "indel", [judged(sheet, "abe"), noisy])
+        judges_agreement = report.audit.judges_agreement
         first, second = ([judged.values[key] == SAME for key in noisy.values] for judged in (judged(sheet), noisy))
         agree = np.mean(np.equal(first, second))
-        assert both.audit.judges == 2 and judges_agreement["pairs"] == 60
+        assert report.audit.judges == 2 and judges_agreement["pairs"] == 60
         assert judges_agreement["observed_agreement"] == pytest.approx(agree)
         share = np.mean(first + second)
         expected = (120 * (share**2 + (1 - share) ** 2) - 1) / 119
         assert judges_agreement["krippendorff_alpha"] == pytest.approx((agree - expected) / (1 - expected))
         line = f"The 2 judges agree on {agree:.0%} of 60 pairs (alpha {judges_agreement['krippendorff_alpha']:.2f})."
-        assert line in str(both).splitlines()
+        assert line in str(report).splitlines()
         # the mean of both counts: between the two
-        lone = [apply(table, "indel", [one]).coefficients["observed_agreement"].value for one in (judged(sheet), noisy)]
-        assert min(lone) <= both.coefficients["observed_agreement"].value <= max(lone)
+        lone = [
+            apply(table, "indel", [judgments]).coefficients["observed_agreement"].value
+            for judgments in (judged(sheet), noisy)
+        ]
+        assert min(lone) <= report.coefficients["observed_agreement"].value <= max(lone)
 
     def test_of_one_mind(self):
         table = single()
         sheet = draw_sheet(table, "indel", judgments=60)
-        both = apply(table, "indel", [judged(sheet, "abe"), judged(sheet, "bea")])
-        assert both.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
-        assert both.audit.judges_agreement["observed_agreement"] == 1.0
+        report = apply(table, "indel", [judged(sheet, "abe"), judged(sheet, "bea")])
+        assert report.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
+        assert report.audit.judges_agreement["observed_agreement"] == 1.0
 
     def test_an_invented_unit(self):
         table = single()

@@ -267,7 +267,7 @@ class TestChatAndReactCode:
 
 
 class TestSeveralExports:
-    """Label Studio 6668, 2568, 3201, 6895: each annotator has a project with tasks of their own."""
+    """Label Studio 6668, 2568, 3201, 6895: each annotator has a separate project with separate tasks."""
 
     GIVEN: ClassVar = {"a": ("fever", "fever"), "b": ("rash", "itch"), "c": ("cough", "cough"), "d": ("pain", "ache")}
 

@@ -1,4 +1,4 @@
-"""What a refusal looks like: one sentence on standard error."""
+"""Form of a refusal: one sentence on standard error."""
 
 from __future__ import annotations
 

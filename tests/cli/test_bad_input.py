@@ -1,6 +1,6 @@
-"""What is no usable input ends in one plain sentence on standard error and exit status 2, whatever it is and however long.
+"""Unusable input of any kind and length ends in one plain sentence on standard error and exit status 2.
 
-The cases go through the command as a user starts it; the large ones in a process whose memory is limited.
+The cases go through the command as a user starts it; the large ones in a process with limited memory.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _results(*results: Any) -> str:
 
 
 def _annotated(**annotation: Any) -> str:
-    """An export whose one task has one annotation, as given."""
+    """An export of one task with this annotation."""
     return json.dumps([{"id": 1, "annotations": [annotation]}])
 
 
@@ -272,7 +272,7 @@ def test_a_name_that_no_file_can_have() -> None:
     ],
 )
 def test_odd_but_usable(text: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    """Ids of any length, texts of any character, values of other types where a person would never look."""
+    """Ids of any length, texts of any character, values of other types in unlikely positions."""
     (tmp_path / "input").write_bytes(text.encode())
     for options in ([], ["--json"]):
         assert main(["score", str(tmp_path / "input"), "--measure", "indel", *options]) == 0
@@ -318,7 +318,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[bytes,
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
 class TestNonsenseOf300Megabytes:
-    """The limits are the size of the address space; Python with NumPy takes about 500 MiB of it by itself."""
+    """The limits are the size of the address space; Python with NumPy alone takes about 500 MiB of it."""
 
     @pytest.mark.slow
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every command whose output is closed or full ends in one sentence with exit status 1.
+"""Every command with a closed or full output ends in one sentence with exit status 1.
 
 Results are never lost in silence.
 """
@@ -29,12 +29,12 @@ SOFTIRR = [
 ]
 SOFTIRR_LS = [("--help",), ("serve", "--help"), ("doctor",), ("doctor", "--json"), ("demo", "--help")]
 EVERY = [
-    pytest.param(main, given, id=f"{name} {' '.join(given[:2])}")
-    for name, main, all_given in (
+    pytest.param(main, command, id=f"{name} {' '.join(command[:2])}")
+    for name, main, commands in (
         ("softirr", softirr.cli.main.main, SOFTIRR),
         ("softirr-ls", ml_backend.cli.main, SOFTIRR_LS),
     )
-    for given in all_given
+    for command in commands
 ]
 
 
@@ -67,37 +67,37 @@ def full(request: pytest.FixtureRequest) -> Iterator[io.TextIOWrapper]:
 Main = Callable[[tuple[str, ...]], int]
 
 
-def _ended(main: Main, given: tuple[str, ...]) -> int:
+def _ended(main: Main, command: tuple[str, ...]) -> int:
     try:
-        return main(given)
+        return main(command)
     except SystemExit as end:
         return int(end.code or 0)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
-@pytest.mark.parametrize(("main", "given"), EVERY)
+@pytest.mark.parametrize(("main", "command"), EVERY)
 def test_a_full_disk(
     main: Main,
-    given: tuple[str, ...],
+    command: tuple[str, ...],
     full: io.TextIOWrapper,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sys, "stdout", full)
-    status = _ended(main, given)
+    status = _ended(main, command)
     last = capsys.readouterr().err.splitlines()[-1]
     program = "softirr-ls" if main is ml_backend.cli.main else "softirr"
     assert (status, last) == (1, f"{program}: The result can't be written: No space left on device.")
 
 
-@pytest.mark.parametrize(("main", "given"), EVERY)
+@pytest.mark.parametrize(("main", "command"), EVERY)
 def test_closed(
-    main: Main, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    main: Main, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    status = _ended(main, given)
+    status = _ended(main, command)
     stderr = capsys.readouterr().err
-    if given == ("serve", "--help"):  # a service needs no output
+    if command == ("serve", "--help"):  # a service needs no output
         assert status == 0
         return
     program = "softirr-ls" if main is ml_backend.cli.main else "softirr"

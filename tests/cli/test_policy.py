@@ -1,4 +1,4 @@
-"""Policies on the command line and in the library: the same numbers, said in every report."""
+"""Policies on the command line and in the library: the same numbers, and the policy in every report."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Refusals of options and calls: one table of what people type and what they read, on the command line and in Python.
+"""Refusals of options and calls: one table of inputs and messages, on the command line and in Python.
 
-What files are refused is in ``test_bad_input.py``.
+Refused files are in ``test_bad_input.py``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every command does with its output and with what ends it early."""
+"""Every command's output and early ends."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TestCtrlC:
         ]
         path = tmp_path / "rows.csv"
         path.write_text("\n".join(["item,rater,text", *(f"{row}{row[-9:]}" for row in rows)]), encoding="utf-8")
-        # the progress bar's first report that something is scored stands for what a user sees
+        # the first progress report about scoring stands for the progress bar that a user sees
         program = (
             "import sys, softirr.cli.arguments, softirr.cli.main as program, contextlib\n"
             "@contextlib.contextmanager\n"

@@ -21,7 +21,7 @@ def _run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 class TestTheResultCanNotBeShown:
-    """The input is right; what it is printed to is not."""
+    """The input is right; its output can't be used."""
 
     @pytest.fixture
     def table(self, tmp_path: Path) -> str:

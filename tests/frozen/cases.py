@@ -1,4 +1,4 @@
-"""Commands whose numbers are frozen: the words after ``softirr score``, with names of files in ``inputs``."""
+"""Commands with frozen numbers: the words after ``softirr score``, with names of files in ``inputs``."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def words(command: str) -> list[str]:
     >>> words("wide.csv --measure indel")[0]
     'score'
     """
-    parts = [str(INPUTS / word) if (INPUTS / word).exists() else word for word in command.split()]
-    if "--judgments" in parts:
-        index = parts.index("--judgments")
-        sheet = parts[index + 1]
-        parts = ["audit", "apply", parts[0], sheet, *parts[1:index], *parts[index + 2 :]]
+    arguments = [str(INPUTS / word) if (INPUTS / word).exists() else word for word in command.split()]
+    if "--judgments" in arguments:
+        index = arguments.index("--judgments")
+        sheet = arguments[index + 1]
+        arguments = ["audit", "apply", arguments[0], sheet, *arguments[1:index], *arguments[index + 2 :]]
     else:
-        parts = ["score", *parts]
-    return [*parts, "--cache", "none", "--json"]
+        arguments = ["score", *arguments]
+    return [*arguments, "--cache", "none", "--json"]

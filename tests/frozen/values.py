@@ -57,11 +57,11 @@ def _of_item(item: dict[str, Any]) -> dict[str, Any]:
 def differences(expected: Any, actual: Any, tolerance: float, where: str = "") -> list[str]:
     """The places at which two values differ by more than the tolerance."""
     if isinstance(expected, dict) and isinstance(actual, dict):
-        found = [f"{where}/{key} is missing" for key in expected if key not in actual]
-        found += [f"{where}/{key} is new" for key in actual if key not in expected]
+        problems = [f"{where}/{key} is missing" for key in expected if key not in actual]
+        problems += [f"{where}/{key} is new" for key in actual if key not in expected]
         for key in expected.keys() & actual.keys():
-            found += differences(expected[key], actual[key], tolerance, f"{where}/{key}")
-        return sorted(found)
+            problems += differences(expected[key], actual[key], tolerance, f"{where}/{key}")
+        return sorted(problems)
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         pairs = enumerate(zip(expected, actual, strict=True))
         return [line for i, (a, b) in pairs for line in differences(a, b, tolerance, f"{where}/{i}")]

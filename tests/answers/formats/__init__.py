@@ -13,7 +13,7 @@ __all__ = ["COMMANDS", "DAMAGED", "FORMATS", "options"]
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 COMMANDS = dict(re.findall(r"^\| ([^|]+) \|[^|]*\| `(softirr score [^`]+)` \|", PAGE, flags=re.MULTILINE))
-"""What the documentation shows for each format."""
+"""Examples in the documentation, by format."""
 
 
 def options(name: str) -> dict[str, str]:
@@ -65,4 +65,4 @@ DAMAGED = [
     ("Argilla JSON", '"user_id": "uuid-bob"', '"user": 1', "has no user_id"),
     ("doccano 1.0", '"user": 2', '"users": 2', "names no user"),
 ]
-"""Format, what is replaced in the text of its file, by what, and what the message then says."""
+"""Format, replaced text, its replacement in the format's file, and a part of the resulting message."""
