@@ -47,7 +47,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture
 def node(cluster: Any) -> Iterator[Callable[[], Any]]:
-    """Adds a node of one processor; what is left of them goes after the test."""
+    """Adds a node of one processor; remaining nodes are removed after the test."""
     import ray
 
     added = []
@@ -57,7 +57,7 @@ def node(cluster: Any) -> Iterator[Callable[[], Any]]:
         return added[-1]
 
     yield add
-    for each in added:
-        if each in cluster.worker_nodes:
-            cluster.remove_node(each)
+    for added_node in added:
+        if added_node in cluster.worker_nodes:
+            cluster.remove_node(added_node)
     eventually(lambda: ray.cluster_resources().get("CPU", 0) == 0)

@@ -41,39 +41,39 @@ def folder(root: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def both(folder: Path) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+def implementations(folder: Path) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Tokenizer and model by transformers, and without it."""
     return load(folder, CLASSIFIER, torch.float32), load_own_bert(folder, torch.float32)
 
 
-def test_tokens_are_those_of_transformers(both: Any) -> None:
-    (theirs, _), (own, _) = both
-    assert own.model_max_length == theirs.model_max_length and own.pad_token_id == theirs.pad_token_id
-    assert own.num_special_tokens_to_add(pair=True) == theirs.num_special_tokens_to_add(pair=True)
+def test_tokens_are_those_of_transformers(implementations: Any) -> None:
+    (reference, _), (tokenizer, _) = implementations
+    assert tokenizer.model_max_length == reference.model_max_length and tokenizer.pad_token_id == reference.pad_token_id
+    assert tokenizer.num_special_tokens_to_add(pair=True) == reference.num_special_tokens_to_add(pair=True)
     assert (
-        own(list(TEXTS), add_special_tokens=False)["input_ids"]
-        == (theirs(list(TEXTS), add_special_tokens=False, verbose=False)["input_ids"])
+        tokenizer(list(TEXTS), add_special_tokens=False)["input_ids"]
+        == (reference(list(TEXTS), add_special_tokens=False, verbose=False)["input_ids"])
     )
-    expected, tokens = PairTokens(theirs, 40), PairTokens(own, 40)
+    expected, tokens = PairTokens(reference, 40), PairTokens(tokenizer, 40)
     assert tokens.assembled and expected.assembled
     assert all(tokens.encode_pair(a, b) == expected.encode_pair(a, b) for a in TEXTS for b in TEXTS)
 
 
 @pytest.mark.slow
-def test_weights_and_logits_are_those_of_transformers(both: Any) -> None:
-    (tokenizer, theirs), (own_tokenizer, own) = both
-    expected = dict(theirs.named_parameters())
-    shapes = own.shapes(own.config)
-    assert shapes.keys() == expected.keys() and len(list(own.parameters())) == len(shapes)
+def test_weights_and_logits_are_those_of_transformers(implementations: Any) -> None:
+    (reference_tokenizer, reference_model), (own_tokenizer, model) = implementations
+    expected = dict(reference_model.named_parameters())
+    shapes = model.shapes(model.config)
+    assert shapes.keys() == expected.keys() and len(list(model.parameters())) == len(shapes)
     left, right = (side.ravel() for side in np.mgrid[: len(TEXTS), 10 : len(TEXTS)])
-    batch = PairTokens(tokenizer, 128).table(TEXTS).pack(left, right)
+    batch = PairTokens(reference_tokenizer, 128).table(TEXTS).pack(left, right)
     same = PairTokens(own_tokenizer, 128).table(TEXTS).pack(left, right)
     assert np.array_equal(batch.ids, same.ids) and np.array_equal(batch.types, same.types)
     with torch.inference_mode():
-        assert torch.equal(PackedBert(own)(batch), PackedBert(theirs)(batch))
-        padded = PaddedForward(theirs, 0, torch.device("cpu"))(batch)
-        assert torch.allclose(PackedBert(own)(batch), padded, atol=1e-4)
-    assert own.config.id2label == theirs.config.id2label and own.config.num_labels == 2
+        assert torch.equal(PackedBert(model)(batch), PackedBert(reference_model)(batch))
+        padded = PaddedForward(reference_model, 0, torch.device("cpu"))(batch)
+        assert torch.allclose(PackedBert(model)(batch), padded, atol=1e-4)
+    assert model.config.id2label == reference_model.config.id2label and model.config.num_labels == 2
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def test_int8_is_within_a_hundredth_or_refused(any_model: Path) -> None:
     p = softmax(classifier.run(TEXTS, LEFT, RIGHT).logits)
     assert 1e-6 < np.abs(p - plain(any_model)).max() < 1e-2
     assert abs(kappa(p) - kappa(plain(any_model))) < 2e-3
-    # each row is rounded by itself: what else is in the batch does not matter
+    # each row is rounded separately: other rows of the batch do not matter
     order = RNG.permutation(len(LEFT))
     classifier.token_budget = 90
     assert np.allclose(softmax(classifier.run(TEXTS, LEFT[order], RIGHT[order]).logits), p[order], atol=2e-6)
@@ -106,9 +106,9 @@ def test_formats_that_move_the_check_pairs_too_far_are_not_used(
         PairClassifier(sensitive, ClassifierOptions(device="cpu", precision="int8"))
     assert PairClassifier(sensitive, ClassifierOptions(device="cpu")).precision != "int8"
     monkeypatch.setattr(formats, "_AUTO_BOUND", 1e-9)
-    chosen = PairClassifier(sensitive, ClassifierOptions(device="cpu"))
-    assert chosen.precision == "float32"
-    assert np.abs(softmax(chosen.run(TEXTS, LEFT, RIGHT).logits) - plain(sensitive)).max() < 1e-4
+    classifier = PairClassifier(sensitive, ClassifierOptions(device="cpu"))
+    assert classifier.precision == "float32"
+    assert np.abs(softmax(classifier.run(TEXTS, LEFT, RIGHT).logits) - plain(sensitive)).max() < 1e-4
 
 
 def test_float16_is_refused_on_a_processor(bert_model: Path) -> None:
@@ -117,7 +117,7 @@ def test_float16_is_refused_on_a_processor(bert_model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("moved", "chosen"),
+    ("moved", "precision"),
     [
         pytest.param([0.012] + [0.001] * 99, "bfloat16", id="one pair near 0.5"),
         pytest.param([0.003] * 100, "float32", id="every pair a little"),
@@ -125,7 +125,7 @@ def test_float16_is_refused_on_a_processor(bert_model: Path) -> None:
     ],
 )
 def test_auto_judges_a_format_by_what_it_does_to_the_check_pairs_together(
-    bert_model: Path, monkeypatch: pytest.MonkeyPatch, moved: list[float], chosen: str
+    bert_model: Path, monkeypatch: pytest.MonkeyPatch, moved: list[float], precision: str
 ) -> None:
     """Probabilities of 0.5 that move by so much."""
     exact = torch.zeros(100, 2)
@@ -134,7 +134,7 @@ def test_auto_judges_a_format_by_what_it_does_to_the_check_pairs_together(
     monkeypatch.setattr(formats, "_fast_formats", lambda *_: ["bfloat16"])
     monkeypatch.setattr(formats, "_padded", lambda *_: lambda batch: exact[: len(batch.lengths)])
     monkeypatch.setattr(formats, "_forward", lambda *_: lambda batch: values[: len(batch.lengths)])
-    assert PairClassifier(bert_model, ClassifierOptions(device="cpu")).precision == chosen
+    assert PairClassifier(bert_model, ClassifierOptions(device="cpu")).precision == precision
 
 
 @pytest.mark.usefixtures("has_int8")
@@ -143,23 +143,23 @@ def test_int8_is_refused_by_the_first_check_pairs_where_these_move_too_far(
 ) -> None:
     classifier = PairClassifier(bert_model, ClassifierOptions(device="cpu", precision="float32"))
     pairs: list[int] = []
-    whole = PackedBert.__call__
+    original_call = PackedBert.__call__
 
     def counted(self: PackedBert, batch: Packed) -> torch.Tensor:
         pairs.append(len(batch.lengths))
-        return whole(self, batch)
+        return original_call(self, batch)
 
     monkeypatch.setattr(PackedBert, "__call__", counted)
     tokens, model = classifier.tokens, _load(bert_model)
     with torch.inference_mode():
         exact = torch.cat([formats._padded(model)(batch) for batch in formats._check_batches(tokens, 10)])
-        for bound, seen in ((0.0, [6]), (1.0, [6, 55])):
+        for bound, batch_sizes in ((0.0, [6]), (1.0, [6, 55])):
             pairs.clear()
             try:
                 formats._int8_forward(model, tokens, exact, bound)
             except InputError:
                 assert bound == 0
-            assert pairs == seen
+            assert pairs == batch_sizes
 
 
 @pytest.mark.parametrize("size", [1.0, 30.0, 200.0])
@@ -178,11 +178,11 @@ def test_bert_like_models_run_packed(any_model: Path) -> None:
 
 def test_pairs_are_put_together_from_texts_tokenized_once(any_model: Path) -> None:
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32"))
-    asked = []
-    by_itself = classifier.tokens.encode_pair
-    classifier.tokens.encode_pair = lambda a, b: (asked.append((a, b)), by_itself(a, b))[1]  # type: ignore[method-assign]
+    encoded = []
+    encode_pair = classifier.tokens.encode_pair
+    classifier.tokens.encode_pair = lambda a, b: (encoded.append((a, b)), encode_pair(a, b))[1]  # type: ignore[method-assign]
     classifier.run(["fever", "acute renal failure", "no"], np.array([0, 1, 2]), np.array([1, 2, 0]))
-    assert not asked
+    assert not encoded
 
 
 @pytest.mark.slow
@@ -190,13 +190,15 @@ def test_order_batch_size_duplicates_and_threads_change_nothing(any_model: Path)
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32", threads=2))
     expected = softmax(classifier.run(TEXTS, LEFT, RIGHT).logits)
     order = RNG.permutation(len(LEFT))
-    again = np.concatenate([order, order[:40]])
-    assert np.allclose(softmax(classifier.run(TEXTS, LEFT[again], RIGHT[again]).logits), expected[again], atol=2e-6)
+    repeated = np.concatenate([order, order[:40]])
+    assert np.allclose(
+        softmax(classifier.run(TEXTS, LEFT[repeated], RIGHT[repeated]).logits), expected[repeated], atol=2e-6
+    )
     for budget, threads in ((1, 1), (70, 2), (5000, 1)):
-        other = PairClassifier(
+        other_classifier = PairClassifier(
             any_model, ClassifierOptions(device="cpu", precision="float32", token_budget=budget, threads=threads)
         )
-        assert np.allclose(softmax(other.run(TEXTS, LEFT, RIGHT).logits), expected, atol=2e-6)
+        assert np.allclose(softmax(other_classifier.run(TEXTS, LEFT, RIGHT).logits), expected, atol=2e-6)
 
 
 @pytest.mark.parametrize("is_small", [True, False])
@@ -213,15 +215,17 @@ def test_a_job_takes_the_threads_that_it_was_given(
             classifier = PairClassifier(
                 bert_model, ClassifierOptions(device="cpu", precision="float32", threads=threads)
             )
-            forward, seen = classifier._forward, set[int]()
+            forward, thread_counts = classifier._forward, set[int]()
 
-            def watched(batch: Packed, forward: Forward = forward, seen: set[int] = seen) -> torch.Tensor:
-                seen.add(torch.get_num_threads())
+            def watched(
+                batch: Packed, forward: Forward = forward, thread_counts: set[int] = thread_counts
+            ) -> torch.Tensor:
+                thread_counts.add(torch.get_num_threads())
                 return forward(batch)
 
             classifier._forward = watched  # type: ignore[assignment]
             classifier.run(TEXTS, LEFT[:pairs], RIGHT[:pairs])
-            assert seen == expected  # several threads take a batch each, so each runs it alone
+            assert thread_counts == expected  # several threads take a batch each, so each runs it alone
             assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(initial)
@@ -230,15 +234,15 @@ def test_a_job_takes_the_threads_that_it_was_given(
 def test_the_last_batches_of_several_threads_are_small(bert_model: Path) -> None:
     lengths = np.full(1_000, 18)
     order = np.arange(len(lengths))
-    alone, shared = (
+    single_thread, shared = (
         PairClassifier(
             bert_model, ClassifierOptions(device="cpu", precision="float32", threads=threads, token_budget=768)
         )._batches(lengths, order)
         for threads in (1, 2)
     )
-    for batches in (alone, shared):
+    for batches in (single_thread, shared):
         assert np.concatenate(batches).tolist() == order.tolist()
-    assert {len(batch) for batch in alone[:-1]} == {768 // 18}
+    assert {len(batch) for batch in single_thread[:-1]} == {768 // 18}
     assert len(shared[0]) == 768 // 18 and len(shared[-1]) <= 192 // 18
     # two threads that take the next batch when they are free end at nearly the same time
     ends = [0, 0]

@@ -1,4 +1,4 @@
-"""The same scores wherever the classifier runs: in this process, in processes of their own, on a Ray cluster."""
+"""The same scores wherever the classifier runs: in this process, in worker processes, on a Ray cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that can't be loaded: one plain sentence that says what is wrong and what to do next, and nothing else on the screen."""
+"""Models that can't be loaded: one plain sentence with the problem and the next step, and nothing else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def with_pickled_weights(folder: Path) -> None:
 
 
 def with_code_of_its_own(folder: Path) -> None:
-    """A model whose folder brings Python code, which transformers runs where it is told to trust it."""
+    """A model folder with Python code, which transformers runs if the caller trusts it."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     config["model_type"] = "brought-along"
     names = {"AutoConfig": "brought.Config", "AutoModelForSequenceClassification": "brought.Model"}
@@ -115,17 +115,17 @@ def test_the_wrong_kind_of_model_is_named(bert_model: Path, tmp_path: Path, kind
 
 
 def test_no_call_of_transformers_takes_code_or_pickles(root: Path) -> None:
-    """Each call says so itself: what the library does unasked changes between versions."""
+    """Each call sets it explicitly: the library's defaults change between versions."""
     observed = 0
-    for path in [path for part in ("softirr", "ml_backend", "lab") for path in (root / part).rglob("*.py")]:
+    for path in [path for package in ("softirr", "ml_backend", "lab") for path in (root / package).rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "from_pretrained"):
                 continue
             called = ast.unparse(node.func)
-            given = {word.arg: ast.unparse(word.value) for word in node.keywords}
-            assert given.get("trust_remote_code") == "False", f"{path}:{node.lineno}"
+            keywords = {word.arg: ast.unparse(word.value) for word in node.keywords}
+            assert keywords.get("trust_remote_code") == "False", f"{path}:{node.lineno}"
             if "Config" not in called and "Tokenizer" not in called:
-                assert given.get("use_safetensors") == "True", f"{path}:{node.lineno}"
+                assert keywords.get("use_safetensors") == "True", f"{path}:{node.lineno}"
             observed += 1
     assert observed >= 8
 

@@ -49,14 +49,14 @@ def test_logits_are_those_of_transformers_on_expanded_rows(folder: Path, tmp_pat
     )
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    tokenizer, theirs = load(tmp_path, CLASSIFIER, torch.float32)
-    own_tokenizer, own = load_own_bert(folder, torch.float32)
+    tokenizer, reference_model = load(tmp_path, CLASSIFIER, torch.float32)
+    own_tokenizer, model = load_own_bert(folder, torch.float32)
     left, right = np.triu_indices(len(TEXTS), 1)
     batch = PairTokens(own_tokenizer, 128).table(TEXTS).pack(left, right)
     same = PairTokens(tokenizer, 128).table(TEXTS).pack(left, right)
     assert np.array_equal(batch.ids, same.ids) and np.array_equal(batch.types, same.types)
     with torch.inference_mode():
-        assert torch.allclose(PackedBert(own)(batch), PackedBert(theirs)(batch), atol=1e-4)
+        assert torch.allclose(PackedBert(model)(batch), PackedBert(reference_model)(batch), atol=1e-4)
 
 
 def test_the_stated_hash_is_that_of_the_weights(folder: Path) -> None:

@@ -52,7 +52,7 @@ def expected(model: Path) -> Any:
 
 
 def waiting_worker(folder: Path) -> type:
-    """A worker that says on which node it works, and waits there while the file ``hold`` exists."""
+    """A worker that reports its node, and waits there while the file ``hold`` exists."""
 
     class Waiting(sharded_engine.Worker):  # inside a function, so that its code travels to the node
         def run(self, texts: Any, left: Any, right: Any) -> Outputs:
@@ -68,7 +68,7 @@ def waiting_worker(folder: Path) -> type:
 
 
 def deadly_worker(folder: Path) -> type:
-    """A worker whose process ends when it meets a text that names a number of deaths, until they have happened."""
+    """A worker process that ends at a text that names a number of deaths, until that number is reached."""
 
     class Deadly(sharded_engine.Worker):
         def run(self, texts: Any, left: Any, right: Any) -> Outputs:
@@ -91,10 +91,10 @@ def test_two_nodes_give_the_same(node: Callable[[], Any], bert_model: Path) -> N
     on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
     try:
         assert np.allclose(on_ray.score(pairs), local.score(pairs), atol=1e-5)
-        scorers = [PairScorer(each, TEXTS) for each in (local, on_ray)]
-        here, there = (scorer.entail(LEFT, RIGHT) for scorer in scorers)
-        assert here is not None and there is not None
-        assert np.allclose(there, here, atol=1e-5)
+        scorers = [PairScorer(engine_measure, TEXTS) for engine_measure in (local, on_ray)]
+        local_directions, ray_directions = (scorer.entail(LEFT, RIGHT) for scorer in scorers)
+        assert local_directions is not None and ray_directions is not None
+        assert np.allclose(ray_directions, local_directions, atol=1e-5)
         assert scorers[0].pairs_scored == scorers[1].pairs_scored == 190
     finally:
         on_ray.close()
@@ -109,7 +109,7 @@ def test_a_node_that_is_lost_at_work_costs_nothing(
     with ThreadPoolExecutor(1) as pool:
         try:
             outputs = pool.submit(engine.run, TEXTS, LEFT, RIGHT)
-            eventually(lambda: all((tmp_path / each.node_id).exists() for each in nodes))
+            eventually(lambda: all((tmp_path / ray_node.node_id).exists() for ray_node in nodes))
             cluster.remove_node(nodes[1], allow_graceful=False)
             (tmp_path / "hold").unlink()
             logits = outputs.result().logits
@@ -184,9 +184,9 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
             assert len(list(deaths.iterdir())) in (3, 4)
             # The first chunk, of four shares in two directions.
             assert scorer.pairs_scored == 2 * SHARE
-            again = PairScorer(measure(f"nli:{bert_model}", **{**options, "workers": None}), texts, cache=cache)
-            again.score(left, right)
-            assert again.pairs_scored == 191 - scorer.pairs_scored
+            second_scorer = PairScorer(measure(f"nli:{bert_model}", **{**options, "workers": None}), texts, cache=cache)
+            second_scorer.score(left, right)
+            assert second_scorer.pairs_scored == 191 - scorer.pairs_scored
     finally:
         on_ray.close()
 

@@ -60,7 +60,7 @@ def test_jobs_of_a_lost_node_are_done_on_another_one(cluster: Any, node: Callabl
     with ThreadPoolExecutor(1) as pool:
         try:
             results = pool.submit(lambda: dict(map_jobs(waits, numbers())))
-            eventually(lambda: all((tmp_path / each.node_id).exists() for each in nodes))
+            eventually(lambda: all((tmp_path / ray_node.node_id).exists() for ray_node in nodes))
             assert not (tmp_path / "all taken").exists(), "jobs are taken as processors become free"
             cluster.remove_node(nodes[1], allow_graceful=False)
         finally:
@@ -116,7 +116,9 @@ def test_coverage_is_the_same_with_a_lost_worker(
 
     monkeypatch.setattr(coverage, "map_jobs", losing)
     population = populations()[0]
-    here, there = (coverage.cover(population, 30, "sample", 60, engine=engine) for engine in ("local", "ray"))
-    assert here == there
-    assert here["cohen_kappa"].projects > 50
+    local_coverage, ray_coverage = (
+        coverage.cover(population, 30, "sample", 60, engine=engine) for engine in ("local", "ray")
+    )
+    assert local_coverage == ray_coverage
+    assert local_coverage["cohen_kappa"].projects > 50
     assert (tmp_path / "died").exists()

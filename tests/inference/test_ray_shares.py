@@ -1,4 +1,4 @@
-"""Which share counts as the cause where workers end: over a stand-in for Ray, whose replies are lost at will."""
+"""Which share counts as the cause if workers end: with a stand-in for Ray that can lose replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ABOUT = sharded_engine.About(3, {}, "float32", 128, "cpu")
 
 
 class Reference:
-    """What an actor was asked; `texts` is None for its properties."""
+    """A request to an actor; `texts` is None for a request of its properties."""
 
     def __init__(self, actor: Actor, texts: list[str] | None, count: int = 0) -> None:
         self.actor, self.texts, self.count = actor, texts, count
@@ -37,7 +37,7 @@ class Actor:
         return self.waiting[-1]
 
     def dead(self) -> bool:
-        return any(each.texts and "deadly" in each.texts for each in self.waiting)
+        return any(reference.texts and "deadly" in reference.texts for reference in self.waiting)
 
 
 class Ray:
@@ -78,4 +78,4 @@ def test_only_the_deadly_share_is_given_up(monkeypatch: pytest.MonkeyPatch, shar
     with pytest.raises(SoftirrError, match=r"^2 comparisons of texts of up to 6 characters ended 3 workers") as raised:
         done.extend(where for where, _ in engine._map(sharded_engine._shares(texts, numbers, numbers)))
     assert "such parts" not in str(raised.value)
-    assert sorted(each for where in done for each in where.tolist()) == list(range(10 * (shares - 1)))
+    assert sorted(number for where in done for number in where.tolist()) == list(range(10 * (shares - 1)))

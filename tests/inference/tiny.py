@@ -1,4 +1,4 @@
-"""Small models of every architecture, with tokenizers of their own kind, made on the spot.
+"""Small models of every architecture with matching tokenizers, made during the tests.
 
 Weights are random but answers differ.
 """
@@ -96,13 +96,13 @@ def make_tokenizer(architecture: str) -> Any:
 def _byte_pairs() -> tuple[list[str], list[tuple[str, str]]]:
     from tokenizers.pre_tokenizers import ByteLevel
 
-    alphabet, merges, seen = sorted(ByteLevel.alphabet()), [], set[str]()
+    alphabet, merges, merged = sorted(ByteLevel.alphabet()), [], set[str]()
     for word in WORDS:
         piece = "Ġ"
         for letter in word[:3]:
-            if piece + letter not in seen:
+            if piece + letter not in merged:
                 merges.append((piece, letter))
-                seen.add(piece + letter)
+                merged.add(piece + letter)
             piece += letter
     return [*alphabet, *(a + b for a, b in merges)], merges
 
@@ -143,7 +143,7 @@ def _model(architecture: str, tokenizer: Any, n_labels: int) -> Any:
 
 
 def plain_probabilities(folder: Path, pairs: list[tuple[str, str]], *, max_length: int | None = None) -> Any:
-    """Softmax of a plain float32 forward, one pair at a time, shape (n, labels): what every fast way has to give."""
+    """Softmax of a plain float32 forward, one pair at a time, shape (n, labels); all fast implementations return it."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -35,14 +35,14 @@ assert "RIGHT" in {opposite(Random(k), "LEFT") for k in range(20)}
 """
 
 
-def seen(left: str, right: str, *, added: bool) -> subprocess.CompletedProcess[str]:
-    program = USERS.replace("ADDED", str(added)).replace("LEFT", left).replace("RIGHT", right)
+def seen(first_text: str, second_text: str, *, added: bool) -> subprocess.CompletedProcess[str]:
+    program = USERS.replace("ADDED", str(added)).replace("LEFT", first_text).replace("RIGHT", second_text)
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
 
-@pytest.mark.parametrize(("left", "right", "added"), [("sin.", "dext.", False), ("sx.", "dxt.", True)])
-def test_all_users_see_a_line_of_the_table(left: str, right: str, added: bool) -> None:
-    result = seen(left, right, added=added)
+@pytest.mark.parametrize(("first_text", "second_text", "added"), [("sin.", "dext.", False), ("sx.", "dxt.", True)])
+def test_all_users_see_a_line_of_the_table(first_text: str, second_text: str, added: bool) -> None:
+    result = seen(first_text, second_text, added=added)
     assert result.returncode == 0, result.stderr
 
 

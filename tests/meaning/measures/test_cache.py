@@ -28,7 +28,7 @@ Open = Callable[[], PairCache]
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """A real PostgreSQL server, outside pytest's own folder: that and any pytest beside it close it to other users."""
+    """A real PostgreSQL server, outside pytest's folder, which pytest closes to other users."""
     with tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home, postgres(Path(home)) as url:
         yield url
 
@@ -62,11 +62,13 @@ def test_a_store_is_a_dictionary(open_store: Open, model: str, puts: list[list[t
         values = rng.random((len(keys), 2))
         store.put(model, [pair(*key) for key in keys], values)
         expected.update(zip(keys, map(tuple, values.tolist()), strict=True))
-    asked = [(a, b) for a in "abcdefgh" for b in "ijklmnop"] * 2
-    values, known = store.get(model, [pair(*key) for key in asked])
-    assert known.tolist() == [key in expected for key in asked]
-    assert [tuple(v) for v in values.tolist()] == [expected.get(key, (0.0, 0.0)) for key in asked]
-    assert not store.get(model + "x", [pair(*key) for key in asked])[1].any(), "another model's scores are not these"
+    requested = [(a, b) for a in "abcdefgh" for b in "ijklmnop"] * 2
+    values, is_stored = store.get(model, [pair(*key) for key in requested])
+    assert is_stored.tolist() == [key in expected for key in requested]
+    assert [tuple(v) for v in values.tolist()] == [expected.get(key, (0.0, 0.0)) for key in requested]
+    assert not store.get(model + "x", [pair(*key) for key in requested])[1].any(), (
+        "another model's scores are not these"
+    )
 
 
 @pytest.mark.slow
@@ -78,10 +80,10 @@ def test_many_pairs_survive_closing(open_store: Open) -> None:
     store.put("many", pairs, values)
     if not isinstance(store, MemoryCache):
         store.close()
-    again, known = open_store().get("many", pairs)
-    assert known.all() and np.array_equal(again, values)
-    values, known = open_store().get("many", [])
-    assert values.shape == (0, 2) and known.shape == (0,)
+    stored_values, is_stored = open_store().get("many", pairs)
+    assert is_stored.all() and np.array_equal(stored_values, values)
+    values, is_stored = open_store().get("many", [])
+    assert values.shape == (0, 2) and is_stored.shape == (0,)
 
 
 WRITER = """
@@ -110,8 +112,8 @@ def eight_writers(url: str) -> None:
         for me in range(8):
             for r in range(15):
                 pairs = [pair(f"{me} {r} {i}", "x") for i in range(40)]
-                values, known = cache.get("m", pairs)
-                assert known.all() and np.all(values == me + r / 100)
+                values, is_stored = cache.get("m", pairs)
+                assert is_stored.all() and np.all(values == me + r / 100)
         assert cache.get("m", [pair(f"all {r} {i}", "y") for r in range(15) for i in range(40)])[1].all()
 
 
@@ -145,11 +147,11 @@ def test_a_damaged_file_is_said_and_rebuilt(tmp_path: Path, damage_kind: str, ca
         cache.put("m", pairs, np.ones((3000, 2)))
     damage(path, damage_kind)
     with caplog.at_level(logging.WARNING), SQLiteCache(path) as cache:
-        _, known = cache.get("m", pairs)
-        assert not known.all()
+        _, is_stored = cache.get("m", pairs)
+        assert not is_stored.all()
         cache.put("m", pairs, np.full((3000, 2), 0.5))
-        values, known = cache.get("m", pairs)
-        assert known.all() and np.all(values == 0.5)
+        values, is_stored = cache.get("m", pairs)
+        assert is_stored.all() and np.all(values == 0.5)
     assert [record.getMessage() for record in caplog.records] == [
         f"The cache file {path} is damaged; it is put aside, and pairs are scored anew."
     ]
@@ -222,7 +224,7 @@ def test_texts_are_not_in_the_file(tmp_path: Path) -> None:
 
 
 def lengths(name: str = "lengths") -> DirectedFunction:
-    """By the length of the first text."""
+    """A measure that scores a pair by the length of its first text."""
     measure = DirectedFunction(lambda a, b: len(a) / 100, name)
     measure.unreadable = ["bad"]
     return measure
@@ -236,10 +238,12 @@ def test_a_second_run_scores_nothing(open_store: Open) -> None:
     scores = PairScorer(first, texts, cache=open_store()).entail(left, right)
     assert first.asked
     shuffled = rng.permutation(60)
-    place = np.argsort(shuffled)
-    again = PairScorer(second, [texts[i] for i in shuffled], cache=open_store()).entail(place[right], place[left])
+    positions = np.argsort(shuffled)
+    cached_scores = PairScorer(second, [texts[i] for i in shuffled], cache=open_store()).entail(
+        positions[right], positions[left]
+    )
     assert not second.asked
-    assert scores is not None and again is not None and np.array_equal(scores, again[:, ::-1])
+    assert scores is not None and cached_scores is not None and np.array_equal(scores, cached_scores[:, ::-1])
 
 
 def test_failed_answers_are_not_kept(open_store: Open) -> None:

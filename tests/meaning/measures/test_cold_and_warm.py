@@ -1,4 +1,4 @@
-"""What a cache keeps is what was computed, bit for bit.
+"""A cache returns the computed values, bit for bit.
 
 A run that finds everything gives the run that scored everything.
 """
@@ -37,7 +37,7 @@ TEXTS = [
 
 
 class Noisy(DirectedFunction):
-    """A model whose last bits depend on what else is in the batch, as those of real models do."""
+    """A model with last bits that depend on the rest of the batch, as in real models."""
 
     chunk = 5
     calls = 0
@@ -97,10 +97,10 @@ def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: Pair
     order = np.random.default_rng(1).permutation(len(left))
     warm = PairScorer(KINDS[kind](tmp_path), TEXTS[::-1], cache=cache)
     last = len(TEXTS) - 1
-    again = warm.entail(last - left[order], last - right[order])
-    assert (directions is None) == (again is None)
-    if directions is not None and again is not None:
-        assert np.array_equal(again, directions[order])
+    warm_directions = warm.entail(last - left[order], last - right[order])
+    assert (directions is None) == (warm_directions is None)
+    if directions is not None and warm_directions is not None:
+        assert np.array_equal(warm_directions, directions[order])
     assert np.array_equal(warm.score(last - left[order], last - right[order]), scores[order])
     block = warm.block(last - np.arange(len(TEXTS)), last - np.arange(len(TEXTS)))
     assert np.array_equal(block.ravel(), scores.astype(np.float32))
@@ -122,6 +122,6 @@ def test_a_report_from_a_cache_is_the_first_one(kind: str, split: Any, cache: Pa
         return agreement.to_dict()
 
     first, second = report(), report()
-    for one in (first, second):
-        one["provenance"].pop("truncated_texts", None)
+    for exported in (first, second):
+        exported["provenance"].pop("truncated_texts", None)
     assert second == first

@@ -1,4 +1,4 @@
-"""What every measure and every stage must do, whatever it compares."""
+"""The contract of every measure and every stage."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ STAGES: dict[str, Stage] = {
 
 
 def check(scored: Any) -> None:
-    """P is symmetric, a probability, 1 for the same text, and equal by every way to ask for it."""
+    """P is symmetric, a probability, 1 for the same text, and equal in all methods that return it."""
     scorer = PairScorer(scored, TEXTS)
     p = scorer.score(LEFT, RIGHT)
     table = p.reshape(len(TEXTS), -1)
@@ -83,9 +83,9 @@ def check(scored: Any) -> None:
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_keeps_the_contract(name: str) -> None:
-    made = MEASURES[name]()
-    check(made)
-    assert made.raw.stages == () and made.raw.name == made.raw_name
+    built = MEASURES[name]()
+    check(built)
+    assert built.raw.stages == () and built.raw.name == built.raw_name
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -97,10 +97,10 @@ def test_every_stage_keeps_the_contract(stage: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["indel", "function"])
 def test_all_stages_together_keep_the_contract(name: str) -> None:
     kinds = [STAGES[stage] for stage in ("decisions", "counting policy", "facts", "terminologies")]
-    made = MEASURES[name]().with_stages(kinds[::-1])
-    assert [stage.rank for stage in made.stages] == sorted(stage.rank for stage in kinds)
-    check(made)
-    assert made.score([("5 mg", "fever"), ("fever", "high fever"), ("pyrexia", "fever")]).tolist() == [1, 0, 1]
+    built = MEASURES[name]().with_stages(kinds[::-1])
+    assert [stage.rank for stage in built.stages] == sorted(stage.rank for stage in kinds)
+    check(built)
+    assert built.score([("5 mg", "fever"), ("fever", "high fever"), ("pyrexia", "fever")]).tolist() == [1, 0, 1]
 
 
 def test_kinds_keep_the_contract() -> None:

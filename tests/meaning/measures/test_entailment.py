@@ -57,17 +57,17 @@ def test_same_texts_need_no_model(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_each_unordered_pair_is_asked_once_in_both_directions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nli = measure(f"nli:{folder}", device="cpu", facts=False)
-    asked: list[tuple[str, str]] = []
+    scored_pairs: list[tuple[str, str]] = []
     run = nli._engine.run  # type: ignore[attr-defined]
 
     def spy(texts, left, right, **options):  # type: ignore[no-untyped-def]
-        asked.extend((texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True))
+        scored_pairs.extend((texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True))
         return run(texts, left, right, **options)
 
     monkeypatch.setattr(nli._engine, "run", spy)  # type: ignore[attr-defined]
     nli.score([*PAIRS, *PAIRS, *((b, a) for a, b in PAIRS)])
-    assert len(asked) == len(set(asked))
-    assert set(asked) == {pair for a, b in PAIRS if a != b for pair in ((a, b), (b, a))}
+    assert len(scored_pairs) == len(set(scored_pairs))
+    assert set(scored_pairs) == {pair for a, b in PAIRS if a != b for pair in ((a, b), (b, a))}
 
 
 def test_provenance_names_model_hash_order_device_and_cut_pairs(folder: Path, tmp_path: Path) -> None:
@@ -89,11 +89,11 @@ def test_provenance_names_model_hash_order_device_and_cut_pairs(folder: Path, tm
 
 
 def test_label_order_can_be_given_by_option_or_behind_the_name(folder: Path, tmp_path: Path) -> None:
-    plain = plain_probabilities(folder, PAIRS[:3])
-    for place, order in ((0, "e,n,c"), (2, "c,n,e")):
-        named, given = f"nli:{folder}?labels={order}", {"precision": "float32", "labels": order}
-        for nli in (measure(named, precision="float32"), measure(f"nli:{folder}", **given)):
-            assert np.allclose(nli.entail(PAIRS[:3]), plain[:, place], atol=1e-5)  # type: ignore[attr-defined]
+    probabilities = plain_probabilities(folder, PAIRS[:3])
+    for column, order in ((0, "e,n,c"), (2, "c,n,e")):
+        name_with_labels, options = f"nli:{folder}?labels={order}", {"precision": "float32", "labels": order}
+        for nli in (measure(name_with_labels, precision="float32"), measure(f"nli:{folder}", **options)):
+            assert np.allclose(nli.entail(PAIRS[:3]), probabilities[:, column], atol=1e-5)  # type: ignore[attr-defined]
     nameless = make_model(tmp_path / "nameless", "bert", n_labels=2)
     with pytest.raises(InputError, match="behind its name"):
         measure(f"nli:{nameless}")
@@ -170,18 +170,22 @@ def test_the_one_folder_with_a_config_is_the_bundled_model(
 def test_short_names_lead_to_pinned_revisions(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     import huggingface_hub
 
-    asked: list[tuple[str, str | None]] = []
+    downloads: list[tuple[str, str | None]] = []
 
     def download(hub: str, *, revision: str | None = None, **_: object) -> str:
-        asked.append((hub, revision))
+        downloads.append((hub, revision))
         return str(folder)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    for known in models.KNOWN_MODELS:
-        model = models.find_model(known.short, known.family)
-        assert model.hub == known.hub and asked[-1] == (known.hub, known.revision) and len(known.revision) == 40
+    for known_model in models.KNOWN_MODELS:
+        model = models.find_model(known_model.short, known_model.family)
+        assert (
+            model.hub == known_model.hub
+            and downloads[-1] == (known_model.hub, known_model.revision)
+            and len(known_model.revision) == 40
+        )
     models.find_model("owner/model@v2", "nli")
-    assert asked[-1] == ("owner/model", "v2")
+    assert downloads[-1] == ("owner/model", "v2")
     assert (
         measure("nli:pubmedbert", device="cpu").provenance().label_order
         == "contradiction, entailment, neutral (pinned)"

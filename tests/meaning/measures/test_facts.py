@@ -21,23 +21,23 @@ from softirr.text import normalize
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 PAIRS = (Path(__file__).parent / "fact_pairs.tsv").read_text(encoding="utf-8").splitlines()[1:]
-"""Two texts, what is expected of them, and why: the facts that decide that they differ, or equal, or open."""
+"""Two texts, the expected result and the reason. The result is the deciding facts, `equal` or `open`."""
 
 
-def deciding(text: str, other: str) -> set[str]:
-    compared = comparisons([facts_of(normalize(one)) for one in (text, other)])
+def deciding(first_text: str, second_text: str) -> set[str]:
+    compared = comparisons([facts_of(normalize(text)) for text in (first_text, second_text)])
     return {entry.fact for entry in compared if any_differ([entry], np.array([0]), np.array([1])).any()}
 
 
 @pytest.mark.parametrize("line", PAIRS)
 def test_facts_of_two_texts_decide_as_expected(line: str) -> None:
-    text, other, expected, reason = line.split("\t")
+    first_text, second_text, expected, reason = line.split("\t")
     facts = set() if expected in ("equal", "open") else set(expected.split())
-    assert facts <= deciding(text, other) == deciding(other, text), reason
-    assert bool(facts) == bool(deciding(text, other)), reason
-    assert not deciding(text, text)
+    assert facts <= deciding(first_text, second_text) == deciding(second_text, first_text), reason
+    assert bool(facts) == bool(deciding(first_text, second_text)), reason
+    assert not deciding(first_text, first_text)
     if expected == "equal":
-        assert normalize(facts_of(text).written) == normalize(facts_of(other).written), reason
+        assert normalize(facts_of(first_text).written) == normalize(facts_of(second_text).written), reason
 
 
 @pytest.mark.parametrize("text", ["won 5 games", "rub 2 drops", "pain 3 out 10", "set 2020 goals"])

@@ -91,8 +91,12 @@ def test_verbalised_answers_are_read_and_unreadable_ones_counted(
     assert babble.both([*pairs, ("a", "a")]).tolist() == [[0.0, 0.0], [1.0, 1.0]]
     assert babble.provenance().failed_answers == 2
     taught = make_chat_model(tmp_path)
-    both = [("fever", "high temperature"), ("high temperature", "fever")]
-    teach(taught, [judge.VERBALISED % tuple(json.dumps(t) for t in pair) for pair in both], '{"probability": 0.7}')
+    directed_pairs = [("fever", "high temperature"), ("high temperature", "fever")]
+    teach(
+        taught,
+        [judge.VERBALISED % tuple(json.dumps(t) for t in pair) for pair in directed_pairs],
+        '{"probability": 0.7}',
+    )
     llm = measure(f"llm-verbalised:{taught}", device="cpu")
     assert llm.score(pairs).tolist() == [pytest.approx(0.7)]
     assert llm.provenance().failed_answers == 0
@@ -164,19 +168,20 @@ def _both_listed(by_hand: ByHand, a: str, b: str) -> bool:
 
 
 def test_a_server_that_is_sure_gives_the_models_own_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model is taught to say yes, so that its words are among the tokens listed."""
+    """The model is trained to answer yes, so that its words are among the listed tokens."""
     monkeypatch.setattr(judge, "LOGPROB", "yes or no %s %s")
     folder = make_chat_model(tmp_path)
-    both = [("fever", "high temperature"), ("high temperature", "fever")]
-    teach(folder, [judge.LOGPROB % tuple(json.dumps(t) for t in pair) for pair in both], "yes")
+    directed_pairs = [("fever", "high temperature"), ("high temperature", "fever")]
+    teach(folder, [judge.LOGPROB % tuple(json.dumps(t) for t in pair) for pair in directed_pairs], "yes")
     with serve(folder, Behavior()) as url:
         llm = quick(f"llm-logprob:{url}#tiny")
-        assert llm.score(both[:1])[0] > 0.9
+        assert llm.score(directed_pairs[:1])[0] > 0.9
         assert llm.provenance().failed_answers == 0
     local = measure(f"llm-logprob:{folder}", device="cpu", prefill="")
     assert np.allclose(
-        local.score(both),
-        ByHand(folder).both(both, prefill="")[:, 0] ** 0.5 * ByHand(folder).both(both, prefill="")[:, 1] ** 0.5,
+        local.score(directed_pairs),
+        ByHand(folder).both(directed_pairs, prefill="")[:, 0] ** 0.5
+        * ByHand(folder).both(directed_pairs, prefill="")[:, 1] ** 0.5,
         atol=1e-5,
     )
 
@@ -194,8 +199,8 @@ def test_verbalised_from_a_server(folder: Path) -> None:
         assert scorer.score(np.array([0]), np.array([2])).tolist() == [0.0]
         assert scorer.measure.provenance().failed_answers == 2
         behavior.answer = '{"probability": 0.5}'
-        again = PairScorer(quick(f"llm-verbalised:{url}"), texts, cache=cache)
-        assert again.score(np.array([0]), np.array([2])).tolist() == [0.5], "a failure is not kept"
+        second_scorer = PairScorer(quick(f"llm-verbalised:{url}"), texts, cache=cache)
+        assert second_scorer.score(np.array([0]), np.array([2])).tolist() == [0.5], "a failure is not kept"
 
 
 def test_parameters_that_a_server_does_not_know_are_left_out(folder: Path) -> None:

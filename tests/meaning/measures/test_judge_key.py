@@ -43,23 +43,27 @@ def listener() -> Iterator[tuple[str, list[str | None]]]:
 def test_the_key_is_sent_to_its_own_server_only(
     listener: tuple[str, list[str | None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, seen = listener
+    url, sent_keys = listener
     monkeypatch.setenv("SOFTIRR_LLM_API_KEY", "the key")
     monkeypatch.setenv("SOFTIRR_LLM_URL", url)
     measure(f"llm-verbalised:{url}")
-    assert seen == ["Bearer the key"]
-    for other in ("http://127.0.0.1:9/v1", "https" + url.removeprefix("http"), url.replace("127.0.0.1", "localhost")):
-        monkeypatch.setenv("SOFTIRR_LLM_URL", other)
+    assert sent_keys == ["Bearer the key"]
+    for other_url in (
+        "http://127.0.0.1:9/v1",
+        "https" + url.removeprefix("http"),
+        url.replace("127.0.0.1", "localhost"),
+    ):
+        monkeypatch.setenv("SOFTIRR_LLM_URL", other_url)
         measure(f"llm-verbalised:{url}")
-    assert seen[1:] == [None] * 3
+    assert sent_keys[1:] == [None] * 3
 
 
 def test_a_key_without_the_address_that_it_belongs_to_is_refused(
     listener: tuple[str, list[str | None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, seen = listener
+    url, sent_keys = listener
     monkeypatch.setenv("SOFTIRR_LLM_API_KEY", "the key")
     monkeypatch.delenv("SOFTIRR_LLM_URL", raising=False)
     with pytest.raises(InputError, match="set SOFTIRR_LLM_URL"):
         measure(f"llm-verbalised:{url}")
-    assert seen == []
+    assert sent_keys == []

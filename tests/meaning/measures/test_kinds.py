@@ -27,7 +27,7 @@ KRIPPENDORFF_2011 = [
 
 
 def frame(columns):
-    return pd.DataFrame({f"rater {n}": own for n, own in enumerate(columns)})
+    return pd.DataFrame({f"rater {n}": column for n, column in enumerate(columns)})
 
 
 def report_of(columns, kind, **options):
@@ -40,7 +40,9 @@ def alpha(columns, kind):
 
 
 def table_of(kind, *answers):
-    table = softirr.AnnotationTable.from_answers(softirr.Answer("1", str(n), own) for n, own in enumerate(answers))
+    table = softirr.AnnotationTable.from_answers(
+        softirr.Answer("1", str(n), answer) for n, answer in enumerate(answers)
+    )
     return prepare_table(table, Preparation(kind=kind))
 
 
@@ -97,10 +99,10 @@ def test_coefficients_of_numbers_are_those_of_irrcac(seed):
 @pytest.mark.parametrize(("kind", "weights"), [("interval", "quadratic"), ("linear", "linear")])
 def test_weighted_kappa_of_named_categories_is_that_of_scikit_learn(kind, weights, seed):
     rng = np.random.default_rng(seed)
-    places = rng.integers(0, 4, size=(2, 30))
+    categories = rng.integers(0, 4, size=(2, 30))
     names = np.array(["none", "mild", "moderate", "severe"])
-    report = report_of(names[places].tolist(), f"{kind}:none,mild,moderate,severe")
-    expected = cohen_kappa_score(*places, weights=weights)
+    report = report_of(names[categories].tolist(), f"{kind}:none,mild,moderate,severe")
+    expected = cohen_kappa_score(*categories, weights=weights)
     assert report.coefficients["cohen_kappa"].value == pytest.approx(expected, **EXACT)
 
 
@@ -111,9 +113,13 @@ def test_sets_are_compared_as_in_nltk(kind, distance, seed):
     answers = [
         [frozenset(rng.choice(list("abcd"), rng.integers(1, 4), replace=False)) for _ in range(20)] for _ in range(3)
     ]
-    data = [(str(r), str(i), one) for r, own in enumerate(answers) for i, one in enumerate(own)]
+    data = [
+        (str(r), str(i), chosen_set)
+        for r, sets_of_rater in enumerate(answers)
+        for i, chosen_set in enumerate(sets_of_rater)
+    ]
     peer = AnnotationTask(data=data, distance=distance)
-    cells = [["; ".join(sorted(one)) for one in answer] for answer in answers]
+    cells = [["; ".join(sorted(chosen_set)) for chosen_set in answer] for answer in answers]
     report = report_of(cells, kind)
     assert report.coefficients["krippendorff_alpha"].value == pytest.approx(peer.alpha(), **EXACT)
     assert report.coefficients["observed_agreement"].value == pytest.approx(peer.avg_Ao(), **EXACT)
@@ -164,16 +170,16 @@ def test_kendall_of_scipy():
     texts = [" > ".join(order) for order in orders]
     measure = KindMeasure(table_of("ranking", *texts))
     for text, first in zip(texts, orders, strict=True):
-        for other, second in zip(texts, orders, strict=True):
+        for other_text, second in zip(texts, orders, strict=True):
             tau = kendalltau(np.argsort(first), np.argsort(second)).statistic
-            assert measure.score([(text, other)])[0] == pytest.approx((1 + tau) / 2, **EXACT)
+            assert measure.score([(text, other_text)])[0] == pytest.approx((1 + tau) / 2, **EXACT)
     blocks = measure.block(texts, np.arange(len(texts)), np.arange(len(texts)))
     assert blocks == pytest.approx(np.array([[measure.score([(a, b)])[0] for b in texts] for a in texts]), abs=1e-6)
 
 
 def test_dates_are_compared_in_days():
     days = [[1, 5, 9, 9], [2, 5, 8, 1]]
-    dates = [[f"2026-03-{day:02d}" for day in own] for own in days]
+    dates = [[f"2026-03-{day:02d}" for day in days_of_rater] for days_of_rater in days]
     assert alpha(dates, "date") == pytest.approx(alpha(days, "interval"), **EXACT)
     assert equivalence("date", "2026-03-01T12:00", "2026-03-01 12:00:00") == 1
     assert equivalence("date", "2026-03-01T12:00+02:00", "2026-03-01T10:00Z") == 1
@@ -182,7 +188,7 @@ def test_dates_are_compared_in_days():
 def test_an_order_of_categories_is_that_of_the_numbers():
     words = {1: "mild", 2: "moderate", 3: "severe"}
     numbers = [[1, 2, 3, 3, 1, 2], [1, 3, 3, 2, 1, 1]]
-    named_words = [[words[one] for one in own] for own in numbers]
+    named_words = [[words[number] for number in numbers_of_rater] for numbers_of_rater in numbers]
     assert alpha(named_words, "ordinal:mild,moderate,severe") == pytest.approx(alpha(numbers, "ordinal"), **EXACT)
 
 
@@ -196,7 +202,7 @@ def test_weights_are_counts_of_items():
     assert report.coefficients["krippendorff_alpha"].value == pytest.approx(repeated, **EXACT)
 
 
-def test_numbers_may_be_as_large_as_they_can_be():
+def test_largest_float_numbers_are_compared():
     large = [[1e308, -1e308, 0], [1e308, 1e308, 0]]
     assert alpha(large, "interval") == pytest.approx(alpha([[1, -1, 0], [1, 1, 0]], "interval"), **EXACT)
 
@@ -239,13 +245,20 @@ def test_the_same_value_everywhere_is_agreement():
 
 
 def test_a_report_without_matches_has_the_same_numbers() -> None:
-    rows = [softirr.Answer(str(n), rater, "ab"[n % place]) for n in range(9) for rater, place in (("x", 1), ("y", 2))]
+    rows = [
+        softirr.Answer(str(n), rater, "ab"[n % n_categories])
+        for n in range(9)
+        for rater, n_categories in (("x", 1), ("y", 2))
+    ]
     table = prepare_table(softirr.AnnotationTable.from_answers(rows), Preparation(kind="nominal"))
-    whole, short = softirr.agreement(table), softirr.agreement(table, options=softirr.AgreementOptions(matches=False))
-    assert {name: coefficient.value for name, coefficient in short.coefficients.items()} == {
-        name: coefficient.value for name, coefficient in whole.coefficients.items()
+    with_matches, without_matches = (
+        softirr.agreement(table),
+        softirr.agreement(table, options=softirr.AgreementOptions(matches=False)),
+    )
+    assert {name: coefficient.value for name, coefficient in without_matches.coefficients.items()} == {
+        name: coefficient.value for name, coefficient in with_matches.coefficients.items()
     }
-    assert short.confusions == whole.confusions
-    assert [entry.pairs for entry in short.items] == [one.pairs for one in whole.items]
-    assert any(entry.matches for entry in whole.items)
-    assert not any(entry.matches or entry.unmatched or entry.suggestion for entry in short.items)
+    assert without_matches.confusions == with_matches.confusions
+    assert [entry.pairs for entry in without_matches.items] == [item.pairs for item in with_matches.items]
+    assert any(entry.matches for entry in with_matches.items)
+    assert not any(entry.matches or entry.unmatched or entry.suggestion for entry in without_matches.items)

@@ -16,7 +16,7 @@ ORDERS = list(permutations("enc"))
 
 
 class Fake:
-    """A perfect model whose outputs stand in a given order; `errors` of each twelve answers are wrong."""
+    """A model with outputs in this label order and `errors` wrong answers of each twelve."""
 
     def __init__(self, order: Sequence[str], errors: int = 0) -> None:
         self.order, self.errors = list(order), errors

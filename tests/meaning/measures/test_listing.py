@@ -20,12 +20,12 @@ def test_every_measure_and_every_known_model_is_listed_once() -> None:
     names = [entry.name for entry in catalogue()]
     assert len(names) == len(set(names))
     assert {name.partition(":")[0] for name in names} == set(measure_names())
-    for known in KNOWN_MODELS:
-        listed = [entry for entry in catalogue() if entry.model == known.hub]
-        assert len(listed) == (2 if known.family == "llm" else 1)
-        assert all(entry.revision == known.revision and entry.size == f"{known.size} parameters" for entry in listed)
-        assert all(entry.label_order == pinned().get(known.hub.lower()) for entry in listed)
-        assert (known.hub.lower() in pinned()) == (known.family == "nli")
+    for model in KNOWN_MODELS:
+        listed = [entry for entry in catalogue() if entry.model == model.hub]
+        assert len(listed) == (2 if model.family == "llm" else 1)
+        assert all(entry.revision == model.revision and entry.size == f"{model.size} parameters" for entry in listed)
+        assert all(entry.label_order == pinned().get(model.hub.lower()) for entry in listed)
+        assert (model.hub.lower() in pinned()) == (model.family == "nli")
 
 
 def test_speed_is_one_word_that_is_explained() -> None:
@@ -36,9 +36,9 @@ def test_speed_is_one_word_that_is_explained() -> None:
 def test_models_on_this_machine_are_told_from_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     assert not any(entry.installed for entry in catalogue() if entry.revision)
-    known = KNOWN_MODELS[0]
-    (tmp_path / f"models--{known.hub.replace('/', '--')}" / "snapshots" / known.revision).mkdir(parents=True)
-    assert [entry.name for entry in catalogue() if entry.revision and entry.installed] == [f"nli:{known.short}"]
+    model = KNOWN_MODELS[0]
+    (tmp_path / f"models--{model.hub.replace('/', '--')}" / "snapshots" / model.revision).mkdir(parents=True)
+    assert [entry.name for entry in catalogue() if entry.revision and entry.installed] == [f"nli:{model.short}"]
 
 
 def test_the_bundled_model_is_listed_with_its_size_and_label_order(

@@ -93,13 +93,13 @@ def test_cheap_measures_count_each_pair_of_a_block_once(name: str) -> None:
 
 
 def test_progress_runs_to_all_pairs_also_when_some_are_known() -> None:
-    cache, seen = MemoryCache(), list[tuple[int, int]]()
+    cache, reports = MemoryCache(), list[tuple[int, int]]()
     PairScorer(directed(), TEXTS, cache=cache).score(np.array([0, 1]), np.array([1, 3]))
     source = directed()
     source.chunk = 4  # type: ignore[attr-defined]
-    scorer = PairScorer(source, TEXTS, cache=cache, progress=lambda done, total: seen.append((done, total)))
+    scorer = PairScorer(source, TEXTS, cache=cache, progress=lambda done, total: reports.append((done, total)))
     scorer.block(np.arange(9), np.arange(9))
-    assert seen[0] == (2, 21) and seen[-1] == (21, 21) and seen == sorted(seen)
+    assert reports[0] == (2, 21) and reports[-1] == (21, 21) and reports == sorted(reports)
     assert scorer.pairs_scored == 19
 
 

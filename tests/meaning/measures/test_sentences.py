@@ -29,21 +29,21 @@ def invented() -> DirectedFunction:
 
 @given(PARAGRAPH, PARAGRAPH)
 def test_equivalence_of_paragraphs_is_that_of_the_best_assignment(a: str, b: str) -> None:
-    def p(one: str, other: str) -> float:
-        return 1.0 if one == other else float(np.sqrt(p_of(one, other) * p_of(other, one)))
+    def p(first: str, second: str) -> float:
+        return 1.0 if first == second else float(np.sqrt(p_of(first, second) * p_of(second, first)))
 
-    own, other_sentences = sentences(a), sentences(b)
-    assert len(own) * len(other_sentences) <= ALL_PAIRS
-    best = max(sum(map(p, own, order)) for order in permutations(other_sentences))
+    sentences_of_a, sentences_of_b = sentences(a), sentences(b)
+    assert len(sentences_of_a) * len(sentences_of_b) <= ALL_PAIRS
+    best = max(sum(map(p, sentences_of_a, order)) for order in permutations(sentences_of_b))
     assert invented().score([(a, b)])[0] == pytest.approx(
-        1.0 if a == b else 2 * best / (len(own) + len(other_sentences))
+        1.0 if a == b else 2 * best / (len(sentences_of_a) + len(sentences_of_b))
     )
 
 
 def test_single_sentence_follows_from_the_best_premise() -> None:
     by_sentence = measure("exact").with_stage(Sentences())
-    both = by_sentence.both([("No fever.", "No fever. A dry cough."), ("No rash.", "No fever. A dry cough.")])
-    assert both.tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    directions = by_sentence.both([("No fever.", "No fever. A dry cough."), ("No rash.", "No fever. A dry cough.")])
+    assert directions.tolist() == [[0.0, 1.0], [0.0, 0.0]]
 
 
 def test_scorer_and_measure_agree_and_count_sentences_once() -> None:

@@ -1,4 +1,4 @@
-"""Measures with terminologies: these tell what they know, and the measure the rest."""
+"""Measures with terminologies: a terminology decides the pairs that it knows, and the measure the rest."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def test_one_known_text_is_compared_by_all_its_names() -> None:
 
 
 def test_names_are_bounded() -> None:
-    many = terminology(tuple(f"name number {i}" for i in range(50)))
+    long_terminology = terminology(tuple(f"name number {i}" for i in range(50)))
     slow = slow_measure()
-    with_terminology(slow, [many]).score([("name number 3", "x")])
+    with_terminology(slow, [long_terminology]).score([("name number 3", "x")])
     assert MOST_NAMES <= len(slow.asked) <= MOST_NAMES + 1
 
 
@@ -94,16 +94,16 @@ def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None
     texts = sorted({text for pair in pairs for text in pair})
     number = {text: i for i, text in enumerate(texts)}
     left, right = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    every = np.arange(len(texts))
+    indices = np.arange(len(texts))
     scorer = PairScorer(terms, texts)
-    block = scorer.block(every, every)
+    block = scorer.block(indices, indices)
     np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
     np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
     np.testing.assert_array_equal(block, block.T)
-    both = scorer.entail(left, right)
-    assert both is not None
-    np.testing.assert_allclose(np.sqrt(both[:, 0] * both[:, 1]), block[left, right], atol=1e-6)
-    np.testing.assert_allclose(both, terms.both(pairs), atol=1e-12)
+    directions = scorer.entail(left, right)
+    assert directions is not None
+    np.testing.assert_allclose(np.sqrt(directions[:, 0] * directions[:, 1]), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(directions, terms.both(pairs), atol=1e-12)
 
 
 def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
@@ -133,16 +133,16 @@ def test_decisions_win_over_terminologies() -> None:
 def test_lists_and_blocks_agree_under_a_policy(more_general: str) -> None:
     terms = under_policy(indel(), Policy("test", ignore={"side"}, more_general=more_general))  # type: ignore[arg-type]
     texts = sorted(TEXTS)
-    every = np.arange(len(texts))
+    indices = np.arange(len(texts))
     scorer = PairScorer(terms, texts)
-    block = scorer.block(every, every)
-    left, right = (grid.ravel() for grid in np.meshgrid(every, every, indexing="ij"))
+    block = scorer.block(indices, indices)
+    left, right = (grid.ravel() for grid in np.meshgrid(indices, indices, indexing="ij"))
     pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
     np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
     np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
-    place = {text: i for i, text in enumerate(texts)}
-    assert block[place["heart attack"], place["cardiac disease"]] == (more_general == "lenient")
-    assert block[place["left cough"], place["right cough"]] == 1
+    index_of = {text: i for i, text in enumerate(texts)}
+    assert block[index_of["heart attack"], index_of["cardiac disease"]] == (more_general == "lenient")
+    assert block[index_of["left cough"], index_of["right cough"]] == 1
     assert sources_of(terms, [("left cough", "right cough")]) == ("identical",)
 
 

@@ -19,7 +19,7 @@ YES, NO = ("yes", "Yes", "Ġyes", "ĠYes"), ("no", "No", "Ġno", "ĠNo")
 
 
 def make_chat_model(folder: Path) -> Path:
-    """A two-layer causal model whose byte-level vocabulary has four spellings of yes and of no."""
+    """A two-layer causal model with a byte-level vocabulary that has four spellings of yes and of no."""
     import transformers as tr
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
@@ -84,7 +84,7 @@ def chat(prompt: str) -> str:
 
 @dataclass
 class Behavior:
-    """How the server behaves, and what it was asked."""
+    """The server's behavior, and the requests that it got."""
 
     busy: int = 0
     knows_thinking: bool = True
@@ -130,11 +130,11 @@ def serve(folder: Path, behavior: Behavior, models: tuple[str, ...] = ("tiny",))
                 return jsonify({"error": "refused"}), behavior.status
             if busy:
                 return jsonify({"error": "busy"}), 503, {"Retry-After": "0"}
-            for known, name in (
+            for is_known, name in (
                 (behavior.knows_thinking, "chat_template_kwargs"),
                 (behavior.knows_max_tokens, "max_tokens"),
             ):
-                if not known and name in body:
+                if not is_known and name in body:
                     hint = "; use max_completion_tokens" if name == "max_tokens" else ""
                     return jsonify({"error": {"message": f"Unsupported parameter: {name}{hint}"}}), 400
             with lock, torch.no_grad():

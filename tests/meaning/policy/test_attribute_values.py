@@ -1,4 +1,4 @@
-"""What attributes say, and policies under which they decide."""
+"""Values of attributes, and policies under which they decide."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COUNTING = Policy(count=frozenset({"severity"}))
 
 
 @pytest.mark.parametrize(
-    "kind, one, other",
+    "kind, first_text, second_text",
     [
         ("severity", "mild pain", "pain, slight"),
         ("severity", "grade 2 rash", "rash, grade 2"),
@@ -43,13 +43,13 @@ COUNTING = Policy(count=frozenset({"severity"}))
         ("subject", "cancer in mother", "mom had cancer"),
     ],
 )
-def test_wordings_of_one_value(kind: str, one: str, other: str) -> None:
-    assert value(one, kind) == value(other, kind) != frozenset()
-    assert value(one, kind) is not None
+def test_wordings_of_one_value(kind: str, first_text: str, second_text: str) -> None:
+    assert value(first_text, kind) == value(second_text, kind) != frozenset()
+    assert value(first_text, kind) is not None
 
 
 @pytest.mark.parametrize(
-    "kind, one, other",
+    "kind, first_text, second_text",
     [
         ("severity", "mild pain", "severe pain"),
         ("side", "left knee pain", "right knee pain"),
@@ -61,9 +61,9 @@ def test_wordings_of_one_value(kind: str, one: str, other: str) -> None:
         ("certainty", "possible fracture", "confirmed fracture"),
     ],
 )
-def test_different_values(kind: str, one: str, other: str) -> None:
-    assert None not in (value(one, kind), value(other, kind))
-    assert value(one, kind) != value(other, kind)
+def test_different_values(kind: str, first_text: str, second_text: str) -> None:
+    assert None not in (value(first_text, kind), value(second_text, kind))
+    assert value(first_text, kind) != value(second_text, kind)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_most_wordings_are_understood(half: Half) -> None:
 
     A negation is understood only if all that the text names is denied: no rule reads clauses.
     """
-    for kind, least in {"side": 0.95, "severity": 0.75, "number": 0.95, "negation": 0.6, "time": 0.5}.items():
+    for kind, minimum_share in {"side": 0.95, "severity": 0.75, "number": 0.95, "negation": 0.6, "time": 0.5}.items():
         texts = [p.text for p in read_phrases() if p.half == half and kind in attributes(p.text).kinds]
-        assert np.mean([value(text, kind) is not None for text in texts]) >= least, kind
+        assert np.mean([value(text, kind) is not None for text in texts]) >= minimum_share, kind
 
 
 @pytest.mark.parametrize("name", ["indel", "exact", "jaccard"])
@@ -120,7 +120,7 @@ def test_what_counts_decides(name: str) -> None:
     assert p[0, 1] == 1.0  # both mild
     unrelated = np.float32(counting.unrelated)  # type: ignore[attr-defined]
     assert p[0, 2] == p[4, 5] == unrelated < 0.3  # severe
-    assert p[0, 3] == pytest.approx(measure(name).score([("mild pain", "pain")])[0], abs=1e-6)  # nothing said
+    assert p[0, 3] == pytest.approx(measure(name).score([("mild pain", "pain")])[0], abs=1e-6)  # no severity
     assert name == "indel" or unrelated == 0.0
     assert p[0, 4] == pytest.approx(measure(name).score([("pain", "rash")])[0], abs=1e-6)
     if name == "indel":
@@ -159,7 +159,7 @@ def test_numbers_and_grades_have_one_value_in_each_wording() -> None:
 
 
 def test_agreeing_on_the_attribute_alone_is_no_agreement() -> None:
-    """Letters of unrelated texts are alike in part: that is no agreement on those whose side is the same."""
+    """Unrelated texts share some letters, which does not count as agreement on texts with the same side."""
     draw = Random(0)
     findings = "headache, chest pain, dry mouth, skin rash, kidney stone, hearing loss, weak pulse, ankle swelling"
     rows = []
@@ -178,10 +178,10 @@ def test_directions_and_what_counts() -> None:
     counting: Any = under_policy(Directed(), COUNTING)
     pairs = [("mild pain", "severe pain"), ("mild pain", "slight pain"), ("mild knee pain", "mild pain")]
     scorer = PairScorer(counting, [text for pair in pairs for text in pair])
-    both = scorer.entail(np.arange(0, 6, 2), np.arange(1, 6, 2))
-    assert both[:2].tolist() == [[0, 0], [1, 1]]
-    np.testing.assert_allclose(both[2], Directed().both([("knee pain", "pain")])[0])
-    np.testing.assert_allclose(counting.both(pairs)[[0, 2]], both[[0, 2]])
+    directions = scorer.entail(np.arange(0, 6, 2), np.arange(1, 6, 2))
+    assert directions[:2].tolist() == [[0, 0], [1, 1]]
+    np.testing.assert_allclose(directions[2], Directed().both([("knee pain", "pain")])[0])
+    np.testing.assert_allclose(counting.both(pairs)[[0, 2]], directions[[0, 2]])
 
 
 def test_under_lenient_more_general_texts_are_the_same() -> None:
@@ -220,8 +220,8 @@ def test_a_report_under_it_gives_the_attribute_as_the_reason() -> None:
 
 
 def table(scored: Any) -> Any:
-    every = np.arange(len(TEXTS))
-    return PairScorer(scored, TEXTS).block(every, every)
+    indices = np.arange(len(TEXTS))
+    return PairScorer(scored, TEXTS).block(indices, indices)
 
 
 def test_kinds_are_known() -> None:

@@ -1,4 +1,4 @@
-"""Attributes of texts: how often the recognizer is right, and what it leaves alone."""
+"""Attributes of texts: accuracy of the recognizer, and texts without attributes."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_the_phrases_are_many_and_in_two_halves() -> None:
     assert 0.4 < sum(phrase.half == "unseen" for phrase in phrases) / len(phrases) < 0.6
 
 
-@pytest.mark.parametrize("half, least", [("seen", 0.97), ("unseen", 0.94)])
-def test_the_recognizer_is_as_good_as_the_documentation_says(half: Half, least: float) -> None:
+@pytest.mark.parametrize("half, minimum_rate", [("seen", 0.97), ("unseen", 0.94)])
+def test_the_recognizer_is_as_good_as_the_documentation_says(half: Half, minimum_rate: float) -> None:
     """The unseen half was measured once, when the rules were finished; its errors were never looked at."""
     rates = measured(half)
-    assert min(rates["all"][:2]) >= least, rates
+    assert min(rates["all"][:2]) >= minimum_rate, rates
     assert all(min(precision, recall) >= 0.85 for precision, recall, _ in rates.values()), rates
     page = (Path(__file__).parents[3] / "docs" / "results" / "attributes.md").read_text(encoding="utf-8")
     for kind, (precision, recall, n) in rates.items():
@@ -138,8 +138,8 @@ def test_any_text_is_read(text: str) -> None:
         assert first.end <= second.start
     assert all(recognized.text[span.start : span.end].strip() for span in recognized.spans)
     assert bool(recognized.head) == bool(recognized.text)
-    left = without(text, KINDS)
-    assert left == recognized.head
+    remaining_text = without(text, KINDS)
+    assert remaining_text == recognized.head
 
 
 @pytest.mark.parametrize("text", ["mild 2", "severe 3 of", "3, mild", "on the left, 7", "severe and the"])
@@ -149,6 +149,6 @@ def test_numbers_and_small_words_are_no_head(text: str) -> None:
 
 @pytest.mark.parametrize("bound", ["larger than", "above", "below", "within", "more than", ">", "about"])
 def test_a_bound_is_part_of_the_amount(bound: str) -> None:
-    """What the lexicon lists as a bound is not left in the rest of the text."""
+    """A bound of the lexicon does not remain in the rest of the text."""
     assert attributes(f"nodule {bound} 5 mm").head == "nodule"
     assert attributes("CA 125 high").head == "CA high", "no amount"

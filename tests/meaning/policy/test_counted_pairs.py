@@ -24,12 +24,12 @@ EVERYTHING = Policy(count=frozenset(KINDS))
 @pytest.mark.parametrize("name", ["nli", "indel"])
 def test_accuracy_with_all_attributes_counted_is_not_below_that_without(name: str) -> None:
     assert len(ROWS) >= 120
-    without, counted = (
+    without, with_attributes = (
         float(np.mean((softirr.measure(name, policy=policy).score(PAIRS) >= 0.5) == SAME))
         for policy in (None, EVERYTHING)
     )
-    print(f"{name}: {without:.3f} without, {counted:.3f} with all attributes counted")
-    assert counted >= without
+    print(f"{name}: {without:.3f} without, {with_attributes:.3f} with all attributes counted")
+    assert with_attributes >= without
     if name == "nli":
         assert without >= 0.95
 
@@ -63,7 +63,7 @@ def test_a_numbered_week_is_a_time(text: str, expected: set[tuple[str, tuple[str
 
 
 def test_dimensions_are_compared_one_by_one() -> None:
-    """A left upper lobe may be a left lobe; it is no right one, and no lower one."""
+    """A left upper lobe may be a left lobe, but never a right or a lower one."""
     counting = softirr.measure("exact", policy=Policy(count=frozenset({"side"})))
     texts = ["left upper lobe pneumonia", "inflammation of the left lobe", "right upper lobe", "left lower lobe"]
     (prepared,) = counting.pipeline(texts).stages

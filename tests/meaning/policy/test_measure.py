@@ -37,10 +37,10 @@ def test_pairs_blocks_and_scores_agree(name: str) -> None:
     scored = under_policy(measure(name), ANY_SEVERITY)
     assert scored.has_blocks
     scorer = PairScorer(scored, TEXTS)
-    one = scored.score(PAIRS)
-    np.testing.assert_allclose(scorer.score(LEFT, RIGHT), one, atol=1e-6)
-    np.testing.assert_allclose(scorer.block(EVERY, EVERY).ravel(), one, atol=1e-6)
-    table = one.reshape(len(TEXTS), -1)
+    scores = scored.score(PAIRS)
+    np.testing.assert_allclose(scorer.score(LEFT, RIGHT), scores, atol=1e-6)
+    np.testing.assert_allclose(scorer.block(EVERY, EVERY).ravel(), scores, atol=1e-6)
+    table = scores.reshape(len(TEXTS), -1)
     assert table[0, 1] == table[0, 2] == 1.0
     assert table[0, 6] == pytest.approx(measure(name).score([("knee pain", "left knee pain")])[0])
 
@@ -124,7 +124,7 @@ def test_directions_of_zero_stay_zero() -> None:
 
 def test_one_sample_of_pairs_serves_every_policy() -> None:
     """Under each policy another sample was drawn, and a model met nearly all of its pairs for the first time."""
-    places = [
+    body_parts = [
         "knee",
         "hip",
         "back",
@@ -141,13 +141,13 @@ def test_one_sample_of_pairs_serves_every_policy() -> None:
         "heel",
     ]
     rows = [
-        softirr.Answer(f"{place} {n}", rater, (f"{words} {place} pain {n} times",))
-        for place in places
+        softirr.Answer(f"{body_part} {n}", rater, (f"{words} {body_part} pain {n} times",))
+        for body_part in body_parts
         for n in range(3)
-        for rater, words in (("a", "severe" if place == "knee" else "dull"), ("b", "burning"))
+        for rater, words in (("a", "severe" if body_part == "knee" else "dull"), ("b", "burning"))
     ]
     table = softirr.AnnotationTable.from_answers(rows)
-    asked = {}
+    scored_pairs = {}
     for policy in (AS_WRITTEN, Policy(ignore=frozenset({"severity"}))):
         directed = Directed()
         softirr.agreement(
@@ -159,6 +159,6 @@ def test_one_sample_of_pairs_serves_every_policy() -> None:
             progress=None,
             options=softirr.AgreementOptions(target_se=1.0, reasons=False),
         )
-        asked[policy.mark()] = {tuple(sorted(pair)) for pair in directed.asked}
-    before, after = asked.values()
-    assert 0 < len(after - before) < len(after) / 4
+        scored_pairs[policy.mark()] = {tuple(sorted(pair)) for pair in directed.asked}
+    as_written, any_severity = scored_pairs.values()
+    assert 0 < len(any_severity - as_written) < len(any_severity) / 4

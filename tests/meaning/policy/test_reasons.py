@@ -31,14 +31,14 @@ def labeled() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
     """
     with LABELLED.open(encoding="utf-8") as file:
         rows = [(row["text_a"], row["text_b"], row["reason"]) for row in csv.DictReader(file)]
-    parts: tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]] = [], []
+    halves: tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]] = [], []
     for row in rows:
-        parts[hashlib.sha256(f"{row[0]}\n{row[1]}".encode()).digest()[0] % 2].append(row)
-    return parts
+        halves[hashlib.sha256(f"{row[0]}\n{row[1]}".encode()).digest()[0] % 2].append(row)
+    return halves
 
 
 def recognized(reason: Reason, a: str) -> str:
-    """A reason as the labels say it."""
+    """A reason in the form of the labels."""
     if reason.kind != "more general":
         return "+".join(sorted(reason.kinds))
     first = reason.left == a or reason.words.startswith(f"“{a}” is")
@@ -55,21 +55,21 @@ def share_right(rows: list[tuple[str, str, str]], scored_by: Any) -> float:
 
 
 def test_enough_pairs_are_labeled() -> None:
-    seen, held_out = labeled()
-    assert len(seen) + len(held_out) >= 300 and min(len(seen), len(held_out)) >= 150
+    developed_on, held_out = labeled()
+    assert len(developed_on) + len(held_out) >= 300 and min(len(developed_on), len(held_out)) >= 150
 
 
 def test_reasons_of_labeled_pairs_without_a_model() -> None:
-    seen, held_out = labeled()
-    assert share_right(seen, measure("indel")) >= 0.78
+    developed_on, held_out = labeled()
+    assert share_right(developed_on, measure("indel")) >= 0.78
     assert share_right(held_out, measure("indel")) >= 0.78
 
 
 @pytest.mark.slow
 def test_reasons_of_labeled_pairs_with_the_bundled_model() -> None:
-    seen, held_out = labeled()
+    developed_on, held_out = labeled()
     nli = measure("nli", precision="float32", device="cpu")
-    assert share_right(seen, nli) >= 0.85
+    assert share_right(developed_on, nli) >= 0.85
     assert share_right(held_out, nli) >= 0.85
 
 
@@ -117,7 +117,7 @@ def test_directions_say_which_text_is_more_general() -> None:
     ],
 )
 def test_a_text_with_an_attribute_of_its_own_is_not_called_more_general(a: str, b: str) -> None:
-    """What is left of it without the attribute says nothing about the text as it was written."""
+    """The text without the attribute is not evidence about the original text."""
     (reason,) = explain([(a, b)], measure("indel"))
     assert reason.kind != "more general", reason.words
 
@@ -156,11 +156,11 @@ def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[st
     (reasons,) = explain_items([unmatched], same, None, lambda pairs, *_: explain(pairs, measure("exact")))
     for a, left in given_texts.items():
         for b, right in given_texts.items():
-            own = [reason for reason in reasons if reason.raters == (a, b)]
-            alone = set(left) ^ set(right)
-            if own:
-                assert {text for entry in own for text in entry.texts if text} >= alone
-            assert not own or alone
+            reasons_of_pair = [reason for reason in reasons if reason.raters == (a, b)]
+            unshared_texts = set(left) ^ set(right)
+            if reasons_of_pair:
+                assert {text for entry in reasons_of_pair for text in entry.texts if text} >= unshared_texts
+            assert not reasons_of_pair or unshared_texts
     assert all((reason.reason.kind == "one rater only") >= (None in reason.texts) for reason in reasons)
 
 
@@ -249,11 +249,11 @@ def test_types_of_difference_are_counted_from_both_sides() -> None:
         ("chiara", "ben", "more specific"): 1,
         ("chiara", "ben", "contradiction"): 1,
     }
-    one = frame.loc[("chiara", "ben", "addition")]
+    row = frame.loc[("chiara", "ben", "addition")]
     low, high = proportion_confint(2, 8, method="wilson")
-    assert (one["n_items"], one["shared"], one["share"]) == (2, 8, 0.25)
-    assert (one["low"], one["high"]) == pytest.approx((low, high))
-    assert (one["example"], one["text_of_rater"]) == ("4", "rash") and one[["text_of_other"]].isna().all()
+    assert (row["n_items"], row["shared"], row["share"]) == (2, 8, 0.25)
+    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    assert (row["example"], row["text_of_rater"]) == ("4", "rash") and row[["text_of_other"]].isna().all()
     extra = next(reason for reason in report.items[7].reasons)
     assert extra.words == "found by one rater only: fever"
     assert (
@@ -285,7 +285,7 @@ def test_each_reason_is_a_type_of_difference(reason: Reason, difference: str) ->
 @settings(max_examples=30, deadline=None)
 def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> None:
     text = st.sampled_from([f"t{n}" for n in range(8)])
-    one = st.builds(
+    stored_reasons = st.builds(
         StoredReason,
         st.sampled_from([("ann", "ben"), ("ann", "cem")]),
         st.tuples(text, st.one_of(text, st.none())),
@@ -293,30 +293,33 @@ def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> Non
         st.just("words"),
         broader=st.none(),
     )
-    items = [(str(n), own) for n, own in enumerate(data.draw(st.lists(st.lists(one, max_size=4), max_size=30)))]
+    items = [
+        (str(n), reasons_of_item)
+        for n, reasons_of_item in enumerate(data.draw(st.lists(st.lists(stored_reasons, max_size=4), max_size=30)))
+    ]
     for count in summarize_reasons(items, {}).kinds:
         by_pair: dict[Any, list[tuple[str, StoredReason]]] = {}
-        for id, own in items:
-            for reason in own:
+        for id, reasons_of_item in items:
+            for reason in reasons_of_item:
                 if count.kind in reason.kinds:
                     pair = tuple(sorted(reason.texts, key=lambda text: text or ""))
                     by_pair.setdefault(pair, []).append((id, reason))
         maximum = sorted(by_pair.values(), key=len, reverse=True)[:EXAMPLES]
-        maximum.sort(key=lambda own: own[0][1].kinds[0] != count.kind)
+        maximum.sort(key=lambda same_reasons: same_reasons[0][1].kinds[0] != count.kind)
         assert [example.to_dict() for example in count.examples] == [
             {
-                "item": own[0][0],
-                "raters": list(own[0][1].raters),
-                "texts": list(own[0][1].texts),
+                "item": same_reasons[0][0],
+                "raters": list(same_reasons[0][1].raters),
+                "texts": list(same_reasons[0][1].texts),
                 "words": "words",
-                "pairs": len(own),
-                "items": list(dict.fromkeys(id for id, _ in own)),
+                "pairs": len(same_reasons),
+                "items": list(dict.fromkeys(id for id, _ in same_reasons)),
             }
-            for own in maximum
+            for same_reasons in maximum
         ]
 
 
-def test_what_if_is_what_the_policy_gives() -> None:
+def test_what_if_equals_the_value_under_the_policy() -> None:
     report = softirr.agreement(table(ROWS), "exact", options=softirr.AgreementOptions(what_if=True))
     ignored = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}))
     assert report.reasons is not None
@@ -333,9 +336,9 @@ def test_what_if_is_what_the_policy_gives() -> None:
 
 
 def test_what_if_says_nothing_of_a_change_that_two_digits_do_not_show() -> None:
-    one = {"attribute": "severity", "coefficient": "krippendorff_alpha", "value": 0.5049, "instead_of": 0.4953}
-    assert list(_what_if(one)) == []
-    assert "be 0.51 instead of 0.50" in _what_if({**one, "value": 0.5051})[0]
+    change = {"attribute": "severity", "coefficient": "krippendorff_alpha", "value": 0.5049, "instead_of": 0.4953}
+    assert list(_what_if(change)) == []
+    assert "be 0.51 instead of 0.50" in _what_if({**change, "value": 0.5051})[0]
 
 
 def _what_if(entry: dict[str, Any]) -> tuple[str, ...]:
@@ -344,19 +347,19 @@ def _what_if(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def test_reasons_change_no_number() -> None:
-    asked, silent = (
+    with_reasons, without_reasons = (
         softirr.agreement(table(ROWS), "indel", options=softirr.AgreementOptions(reasons=reasons)).to_dict()
         for reasons in (True, False)
     )
-    assert silent["reasons"] is None
-    for one in (asked, silent):
-        one.pop("reasons")
-        one["provenance"]["options"].pop("reasons")
-        for item in one["items"]:
+    assert without_reasons["reasons"] is None
+    for exported in (with_reasons, without_reasons):
+        exported.pop("reasons")
+        exported["provenance"]["options"].pop("reasons")
+        for item in exported["items"]:
             item.pop("reasons")
             for match in item["matches"]:
                 match.pop("reason")
-    assert asked == silent
+    assert with_reasons == without_reasons
 
 
 def test_reasons_as_a_data_frame() -> None:
@@ -374,9 +377,9 @@ def test_reasons_as_a_data_frame() -> None:
     ids=["lists", "long texts"],
 )
 def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
-    counted = FunctionMeasure(lambda a, b: 0.0)
-    (reason,) = explain([texts], counted)
-    assert reason.kind == "unrelated" and len(counted.asked) <= 250
+    counting_measure = FunctionMeasure(lambda a, b: 0.0)
+    (reason,) = explain([texts], counting_measure)
+    assert reason.kind == "unrelated" and len(counting_measure.asked) <= 250
 
 
 def test_a_negation_that_only_one_text_has_is_told_in_words() -> None:

@@ -36,9 +36,9 @@ def one(a: str, b: str, measure: Invented, **options: Any) -> Any:
     return reason
 
 
-@pytest.mark.parametrize(("least", "kind"), [(0.5, "severity"), (0.49, "unrelated")])
-def test_an_attribute_is_the_reason_from_the_threshold_on(least: float, kind: str) -> None:
-    measure = Invented(lambda pair: least if pair == {"pain", "ache"} else 0.1)
+@pytest.mark.parametrize(("score", "kind"), [(0.5, "severity"), (0.49, "unrelated")])
+def test_an_attribute_is_the_reason_from_the_threshold_on(score: float, kind: str) -> None:
+    measure = Invented(lambda pair: score if pair == {"pain", "ache"} else 0.1)
     assert one("mild pain", "severe ache", measure).kind == kind
 
 
@@ -61,27 +61,27 @@ def test_the_attribute_that_raises_equivalence_most_is_the_reason() -> None:
     assert one("mild left pain", "severe right ache", measure).kinds == ("severity",)
 
 
-@pytest.mark.parametrize(("text", "part"), [("лихорадка, cough", "лихорадка"), ("fièvre, toux 3", "fièvre")])
-def test_lists_are_read_in_other_languages(text: str, part: str) -> None:
-    measure = Invented(lambda pair: 0.9 if pair == {part, "chills"} else 0.1, "nli")
+@pytest.mark.parametrize(("text", "entry"), [("лихорадка, cough", "лихорадка"), ("fièvre, toux 3", "fièvre")])
+def test_lists_are_read_in_other_languages(text: str, entry: str) -> None:
+    measure = Invented(lambda pair: 0.9 if pair == {entry, "chills"} else 0.1, "nli")
     assert one(text, "chills", measure).kind == "list"
 
 
 @pytest.mark.parametrize(
-    ("most", "least", "kind"), [(0.5, 0.4, "list"), (0.4, 0.1, "unrelated"), (0.9, 0.5, "unrelated")]
+    ("same_score", "other_score", "kind"), [(0.5, 0.4, "list"), (0.4, 0.1, "unrelated"), (0.9, 0.5, "unrelated")]
 )
-def test_a_list_has_parts_that_match_and_parts_that_do_not(most: float, least: float, kind: str) -> None:
-    measure = Invented(lambda pair: most if pair == {"fever", "chills"} else least)
+def test_a_list_has_parts_that_match_and_parts_that_do_not(same_score: float, other_score: float, kind: str) -> None:
+    measure = Invented(lambda pair: same_score if pair == {"fever", "chills"} else other_score)
     assert one("fever, cough", "chills", measure, directions=np.full((1, 2), 0.1)).kind == kind
 
 
 def test_the_directions_of_what_is_left_say_which_text_is_more_general() -> None:
     """Where both texts name an attribute differently, they are asked without it."""
     pair = ("left tic", "right spasm of a")
-    directed, plain = Directed(lambda _: 0.1), Invented(lambda _: 0.1)
+    directed, undirected = Directed(lambda _: 0.1), Invented(lambda _: 0.1)
     unclear = {"directions": np.array([[0.5, 0.5]])}
     assert one(*pair, directed, **unclear).kinds == ("more general", "side")
-    assert one(*pair, plain).kind == "unrelated"
+    assert one(*pair, undirected).kind == "unrelated"
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_a_word_is_known_from_three_texts_on() -> None:
 
 def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
     assert is_misspelling("arthritis", "arteritis")
-    known = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
-    assert not is_misspelling("arthritis", "arteritis", known)
-    assert explain([("arthritis", "arteritis")], measure("exact"), known=known)[0].kind == "look-alike"
+    words = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
+    assert not is_misspelling("arthritis", "arteritis", words)
+    assert explain([("arthritis", "arteritis")], measure("exact"), known=words)[0].kind == "look-alike"
 
 
 @pytest.mark.slow

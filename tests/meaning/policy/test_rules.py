@@ -1,4 +1,4 @@
-"""Policies: what they say, where they come from, and what is refused."""
+"""Policies: their rules, their sources, and refused policies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_preset_is_found_and_kept(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "written, message",
+    "policy_text, message",
     [
         ("{", "not valid JSON"),
         ("[]", "JSON object"),
@@ -50,8 +50,8 @@ def test_every_preset_is_found_and_kept(name: str, tmp_path: Path) -> None:
         ('{"ignores": []}', "no key 'ignores'"),
     ],
 )
-def test_what_is_no_policy_is_refused(written: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "policy.json").write_text(written)
+def test_what_is_no_policy_is_refused(policy_text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "policy.json").write_text(policy_text)
     with pytest.raises(InputError, match=message):
         find_policy(tmp_path / "policy.json")
 

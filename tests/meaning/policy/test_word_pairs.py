@@ -11,24 +11,24 @@ PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "ab", "non-")
 
 
 def plainly(first: str, second: str) -> bool:
-    def is_stem(one: str, other: str) -> bool:
-        return one == other and (not one or len(one) > 2)
+    def is_stem(word: str, opposite: str) -> bool:
+        return word == opposite and (not word or len(word) > 2)
 
-    for one, other in ((first, second), (second, first)):
+    for word, opposite in ((first, second), (second, first)):
         for a, b in opposites("exclude"):
-            if one.startswith(a) and other.startswith(b) and is_stem(one[len(a) :], other[len(b) :]):
+            if word.startswith(a) and opposite.startswith(b) and is_stem(word[len(a) :], opposite[len(b) :]):
                 return True
-            if one.endswith(a) and other.endswith(b) and is_stem(one[: -len(a)], other[: -len(b)]):
+            if word.endswith(a) and opposite.endswith(b) and is_stem(word[: -len(a)], opposite[: -len(b)]):
                 return True
-        if len(one) >= 4 and any(other == prefix + one for prefix in PREFIXES):
+        if len(word) >= 4 and any(opposite == prefix + word for prefix in PREFIXES):
             return True
     return False
 
 
 def test_opposites_are_those_of_a_plain_loop() -> None:
-    parts = [*sorted({word for pair in opposites("exclude") for word in pair})[::16], "hyper", "hypo", "gain", "loss"]
-    words = {start + end for start, end in product([*parts, "un", ""], ["", "al", "tension", "happy"])}
-    words |= {start + end for start, end in product(["a", "tension"], parts)}
+    stems = [*sorted({word for pair in opposites("exclude") for word in pair})[::16], "hyper", "hypo", "gain", "loss"]
+    words = {start + end for start, end in product([*stems, "un", ""], ["", "al", "tension", "happy"])}
+    words |= {start + end for start, end in product(["a", "tension"], stems)}
     excluded = {pair for pair in product(words, words) if are_opposites(*pair)}
     assert excluded == {pair for pair in product(words, words) if plainly(*pair)}
     assert {("hypertension", "hypotension"), ("happy", "unhappy"), ("gain", "loss")} < excluded
@@ -38,7 +38,11 @@ def test_of_two_unknown_words_one_may_lack_an_inner_letter() -> None:
     word = "qwertzuiop"
     shorter = [word[:index] + word[index + 1 :] for index in range(len(word))]
     inside = [False, *[True] * 8, False]
-    assert [is_misspelling(word, one) for one in shorter] == inside == [is_misspelling(one, word) for one in shorter]
+    assert (
+        [is_misspelling(word, shortened) for shortened in shorter]
+        == inside
+        == [is_misspelling(shortened, word) for shortened in shorter]
+    )
     assert not is_misspelling(word, "qwertzop")
 
 
@@ -47,13 +51,17 @@ def test_two_letters_that_changed_places_are_a_slip_and_three_are_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "slips"), [("qwertzxx", True), ("qwertxxx", False), ("qwertzu", True), ("qwerzt", True)]
+    ("misspelled", "slips"), [("qwertzxx", True), ("qwertxxx", False), ("qwertzu", True), ("qwerzt", True)]
 )
-def test_a_known_word_and_an_unknown_one_differ_by_a_slip_in_four_letters(written: str, slips: bool) -> None:
-    known = "qwertzui" if len(written) > 7 else "qwertzx" if len(written) > 6 else "qwertz"
-    assert is_misspelling(known, written, {known}) is is_misspelling(written, known, {known}) is slips
-    if sorted(known) != sorted(written):
-        assert not is_misspelling(known, written, {known, written})
+def test_a_known_word_and_an_unknown_one_differ_by_a_slip_in_four_letters(misspelled: str, slips: bool) -> None:
+    known_word = "qwertzui" if len(misspelled) > 7 else "qwertzx" if len(misspelled) > 6 else "qwertz"
+    assert (
+        is_misspelling(known_word, misspelled, {known_word})
+        is is_misspelling(misspelled, known_word, {known_word})
+        is slips
+    )
+    if sorted(known_word) != sorted(misspelled):
+        assert not is_misspelling(known_word, misspelled, {known_word, misspelled})
 
 
 def test_plurals_of_common_words_are_known() -> None:
@@ -83,7 +91,7 @@ def test_runs_of_more_than_a_hundred_letters_are_no_words() -> None:
 
 
 def test_a_plural_is_the_same_word_even_where_both_are_known() -> None:
-    known = {"hallucination", "hallucinations", "bruise", "bruises", "rash", "rashes", "rasher", "brush", "bruised"}
-    for one, several in (("hallucination", "hallucinations"), ("bruise", "bruises"), ("rash", "rashes")):
-        assert is_misspelling(one, several, known) and is_misspelling(several, one, known)
-    assert not is_misspelling("rash", "rasher", known) and not is_misspelling("bruise", "bruised", known)
+    known_set = {"hallucination", "hallucinations", "bruise", "bruises", "rash", "rashes", "rasher", "brush", "bruised"}
+    for singular, plural in (("hallucination", "hallucinations"), ("bruise", "bruises"), ("rash", "rashes")):
+        assert is_misspelling(singular, plural, known_set) and is_misspelling(plural, singular, known_set)
+    assert not is_misspelling("rash", "rasher", known_set) and not is_misspelling("bruise", "bruised", known_set)

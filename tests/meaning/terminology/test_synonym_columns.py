@@ -12,7 +12,10 @@ from softirr.meaning.terminology.load import load
 
 def names(path: Path) -> dict[str, set[str]]:
     terminology = load(str(path))
-    return {id: {name.casefold() for name in own} for id, own in zip(terminology.ids, terminology.names, strict=True)}
+    return {
+        id: {name.casefold() for name in names_of_concept}
+        for id, names_of_concept in zip(terminology.ids, terminology.names, strict=True)
+    }
 
 
 @pytest.mark.parametrize(
