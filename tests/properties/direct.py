@@ -46,29 +46,40 @@ def direct(answers: dict[tuple[str, str], Truth], weights: dict[str, float] | No
         if (weights or {}).get(item, 1) > 0:
             items.setdefault(item, {})[rater] = answer
             everybody.add(rater)
-    items = {item: given for item, given in items.items() if len(given) >= 2}
+    items = {item: answers_of_item for item, answers_of_item in items.items() if len(answers_of_item) >= 2}
     w = {item: (weights or {}).get(item, 1) for item in items}
     if items and (average := sum(w.values()) / len(w)) < 1:
-        w = {item: own / average for item, own in w.items()}
-    by_item = {i: mean((1, same(a, b)) for a, b in combinations(given.values(), 2)) for i, given in items.items()}
-    pairs, raters = {}, sorted({rater for given in items.values() for rater in given})
+        w = {item: weight / average for item, weight in w.items()}
+    by_item = {
+        i: mean((1, same(a, b)) for a, b in combinations(answers_of_item.values(), 2))
+        for i, answers_of_item in items.items()
+    }
+    pairs, raters = {}, sorted({rater for answers_of_item in items.values() for rater in answers_of_item})
     for r, s in combinations(raters, 2):
-        shared = [(w[i], given[r], given[s]) for i, given in items.items() if r in given and s in given]
+        shared = [
+            (w[i], answers_of_item[r], answers_of_item[s])
+            for i, answers_of_item in items.items()
+            if r in answers_of_item and s in answers_of_item
+        ]
         if shared:
             chance = met_by_chance([(v, a) for v, a, _ in shared], [(v, b) for v, _, b in shared])
-            seen = mean((v, same(a, b)) for v, a, b in shared)
-            pairs[r, s] = seen, corrected(seen, chance) if len(shared) >= 2 else None
+            agreement = mean((v, same(a, b)) for v, a, b in shared)
+            pairs[r, s] = agreement, corrected(agreement, chance) if len(shared) >= 2 else None
     of_rater = {}
     for r in raters:
-        mine = {i: [same(given[r], b) for s, b in given.items() if s != r] for i, given in items.items() if r in given}
-        of_rater[r] = mean((w[i], sum(scores) / len(scores)) for i, scores in mine.items())
+        scores_of_item = {
+            i: [same(answers_of_item[r], b) for s, b in answers_of_item.items() if s != r]
+            for i, answers_of_item in items.items()
+            if r in answers_of_item
+        }
+        of_rater[r] = mean((w[i], sum(scores) / len(scores)) for i, scores in scores_of_item.items())
     values = dict.fromkeys(COEFFICIENTS)
     if items:
         observed = values["observed_agreement"] = mean((w[i], x) for i, x in by_item.items())
         kappas = [kappa for _, kappa in pairs.values() if kappa is not None]
         values["cohen_kappa"] = sum(kappas) / len(kappas) if kappas else None
     if len(items) >= 2:
-        pool = [(w[i], answer) for i, given in items.items() for answer in given.values()]
+        pool = [(w[i], answer) for i, answers_of_item in items.items() for answer in answers_of_item.values()]
         n, chance = sum(v for v, _ in pool), met_by_chance(pool, pool)
         values["fleiss_kappa"] = corrected(observed, chance)
         values["scott_pi"] = values["fleiss_kappa"] if len(everybody) == 2 else None

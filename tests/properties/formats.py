@@ -20,7 +20,7 @@ FIELDS = ("finding", "plan")
 
 @dataclass(frozen=True)
 class Format:
-    """How a world is written, with which options it is read, and what it can hold."""
+    """A format: the writer of a world, the options to read it, and the answers that it can hold."""
 
     write: Callable[[World, Path], tuple[Path, list[str]]]
     empties: bool = False
@@ -61,7 +61,7 @@ def weighted(world: World) -> list[str]:
 def long_csv(world, folder):
     rows = [
         [item, rater, text, *weight_of(world, item)]
-        for (item, rater), texts in shuffled(world, world.written[0].items())
+        for (item, rater), texts in shuffled(world, world.tables[0].items())
         for text in texts or ("",)
     ]
     head = ["item", "rater", "text", *(["share"] if world.weights else [])]
@@ -73,10 +73,10 @@ def long_fields(world, folder):
         [
             item,
             rater,
-            *(own[item, rater][0] if own[item, rater] else "" for own in world.written),
+            *(table[item, rater][0] if table[item, rater] else "" for table in world.tables),
             *weight_of(world, item),
         ]
-        for item, rater in shuffled(world, world.written[0])
+        for item, rater in shuffled(world, world.tables[0])
     ]
     head = ["case", "nurse", *FIELDS, *(["share"] if world.weights else [])]
     options = ["--item", "case", "--rater", "nurse", "--text", ",".join(FIELDS), "--empty", "none", *weighted(world)]
@@ -85,7 +85,7 @@ def long_fields(world, folder):
 
 def wide_table(world):
     rows = [
-        [item, *(world.written[0].get((item, rater), ("",))[0] for rater in world.raters), *weight_of(world, item)]
+        [item, *(world.tables[0].get((item, rater), ("",))[0] for rater in world.raters), *weight_of(world, item)]
         for item in shuffled(world, world.items)
     ]
     return [["id", *world.raters, *(["share"] if world.weights else [])], *rows]
@@ -109,7 +109,7 @@ def workbook(world, folder):
 
 def survey(world, folder):
     rows = [
-        [rater, *(world.written[0].get((item, rater), ("",))[0] for item in world.items)]
+        [rater, *(world.tables[0].get((item, rater), ("",))[0] for item in world.items)]
         for rater in shuffled(world, world.raters)
     ]
     return save(folder / "survey.csv", [["who", *world.items], *rows]), [
@@ -125,7 +125,7 @@ def json_lines(world, folder):
             "texts": list(texts),
             **({"share": world.weights[item]} if world.weights else {}),
         }
-        for (item, rater), texts in shuffled(world, world.written[0].items())
+        for (item, rater), texts in shuffled(world, world.tables[0].items())
     ]
     return lines(folder / "answers.jsonl", entries), weighted(world)
 
@@ -138,7 +138,7 @@ def json_rows(world, folder):
             "answer": text,
             **({"share": world.weights[item]} if world.weights else {}),
         }
-        for (item, rater), texts in shuffled(world, world.written[0].items())
+        for (item, rater), texts in shuffled(world, world.tables[0].items())
         for text in texts
     ]
     (folder / "rows.json").write_text(json.dumps(entries), encoding="utf-8")
@@ -149,7 +149,7 @@ def json_columns(world, folder):
     """A row for each item, with a key for each rater who answered it."""
     entries = [
         {"id": item}
-        | {rater: world.written[0][item, rater][0] for rater in world.raters if (item, rater) in world.written[0]}
+        | {rater: world.tables[0][item, rater][0] for rater in world.raters if (item, rater) in world.tables[0]}
         for item in shuffled(world, world.items)
     ]
     (folder / "columns.json").write_text(json.dumps(entries), encoding="utf-8")
@@ -165,13 +165,13 @@ def label_studio_tasks(world: World) -> list[dict]:
     for item in shuffled(world, world.items):
         annotations = []
         for rater in shuffled(world, world.raters):
-            if (item, rater) not in world.written[0]:
+            if (item, rater) not in world.tables[0]:
                 continue
             result = [
                 {"id": f"{name}{n}", "from_name": name, "to_name": "text", "type": "textarea", "origin": "manual"}
                 | {"value": {"text": [text]}}
-                for name, own in zip(FIELDS, world.written, strict=False)
-                for n, text in enumerate(own[item, rater])
+                for name, table in zip(FIELDS, world.tables, strict=False)
+                for n, text in enumerate(table[item, rater])
             ]
             number = 10 * int(item) + int(NUMBERS[rater])
             annotation = {"id": number, "completed_by": int(NUMBERS[rater]), "was_cancelled": False, "result": result}
@@ -190,7 +190,7 @@ def label_studio_tasks(world: World) -> list[dict]:
 def label_studio(world, folder):
     path = folder / "export.json"
     path.write_text(json.dumps(label_studio_tasks(world)), encoding="utf-8")
-    return path, ["--text", ",".join(FIELDS[: len(world.written)]), *weighted(world)]
+    return path, ["--text", ",".join(FIELDS[: len(world.tables)]), *weighted(world)]
 
 
 def prodigy(world, folder):
@@ -198,7 +198,7 @@ def prodigy(world, folder):
         {"text": f"Case {item}", "_input_hash": int(item), "_task_hash": 1, "field_rows": 1, "_view_id": "blocks"}
         | {"user_input": texts[0], "answer": "accept", "_timestamp": 1767600000}
         | {"_annotator_id": f"findings-{rater}", "_session_id": f"findings-{rater}"}
-        for (item, rater), texts in shuffled(world, world.written[0].items())
+        for (item, rater), texts in shuffled(world, world.tables[0].items())
     ]
     return lines(folder / "prodigy.jsonl", entries), []
 
@@ -208,7 +208,7 @@ def doccano(world, folder):
         for rater in shuffled(world, world.raters):
             entries = [
                 {"id": int(item), "text": f"Case {item}", "label": list(texts), "Comments": []}
-                for (item, who), texts in shuffled(world, world.written[0].items())
+                for (item, who), texts in shuffled(world, world.tables[0].items())
                 if who == rater
             ]
             archive.writestr(f"{rater}.jsonl", "".join(json.dumps(entry) + "\n" for entry in entries))
@@ -218,10 +218,10 @@ def doccano(world, folder):
 def argilla(world, folder):
     entries = []
     for item in shuffled(world, world.items):
-        given = [
-            (r, world.written[0][item, r][0]) for r in shuffled(world, world.raters) if (item, r) in world.written[0]
+        texts_by_rater = [
+            (r, world.tables[0][item, r][0]) for r in shuffled(world, world.raters) if (item, r) in world.tables[0]
         ]
-        responses = [{"value": text, "user_id": rater} for rater, text in given]
+        responses = [{"value": text, "user_id": rater} for rater, text in texts_by_rater]
         entries.append(
             {"id": item, "fields": {"text": f"Case {item}"}, "metadata": {}, "suggestions": {}, "vectors": {}}
             | {"responses": {"finding": responses}, "_server_id": "3f1c"}

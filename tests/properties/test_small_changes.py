@@ -32,11 +32,11 @@ TABLES = [
 def edited(rows, rng):
     """The rows after one rater copies another rater's answer to an item on which they differ."""
     while True:
-        place = rng.randrange(len(rows))
-        other_rows = [row for row in rows if row.item == rows[place].item and row.texts != rows[place].texts]
+        index = rng.randrange(len(rows))
+        other_rows = [row for row in rows if row.item == rows[index].item and row.texts != rows[index].texts]
         if other_rows:
-            copy = softirr.Answer(rows[place].item, rows[place].rater, rng.choice(other_rows).texts)
-            return [*rows[:place], copy, *rows[place + 1 :]]
+            copy = softirr.Answer(rows[index].item, rows[index].rater, rng.choice(other_rows).texts)
+            return [*rows[:index], copy, *rows[index + 1 :]]
 
 
 def alpha(rows, measure, sheet):
@@ -59,11 +59,11 @@ def audited(rows, judgments):
 def test_policy_that_changes_no_pair_changes_nothing(judgments):
     table, sheet = audited(answers(40, seed=1, raters=("a", "b", "c")), max(judgments, 1))
     sheets = [sheet] if judgments else []
-    before, after = (
+    as_written, any_severity = (
         softirr.agreement(table, "indel", judgments=sheets, policy=policy, options=OPTIONS).to_dict()["coefficients"]
         for policy in ("as-written", "any-severity")
     )
-    assert after == before
+    assert any_severity == as_written
 
 
 def test_order_of_rows_and_judgments_changes_nothing():
@@ -85,8 +85,8 @@ def test_order_of_rows_and_judgments_changes_nothing():
 def test_items_without_anything_to_compare_change_nothing(judgments):
     rows = answers(20, seed=4, raters=("a", "b", "c"), sets=True)
     table, sheet = audited(rows, max(judgments, 1))
-    alone = [softirr.Answer(f"alone {number}", "a", (f"finding {number}",)) for number in range(12)]
-    more = softirr.AnnotationTable.from_answers([*alone[:6], *rows, *alone[6:]])
+    single_answers = [softirr.Answer(f"alone {number}", "a", (f"finding {number}",)) for number in range(12)]
+    more = softirr.AnnotationTable.from_answers([*single_answers[:6], *rows, *single_answers[6:]])
     sheets = [sheet] if judgments else []
     first, second = (
         softirr.agreement(answered, "indel", judgments=sheets, options=OPTIONS).coefficients
@@ -104,12 +104,12 @@ def test_decision_changes_its_pair_only():
     pairs = [tuple(sorted((a.texts[0], b.texts[0]))) for a, b in zip(*[iter(rows)] * 2, strict=True)]
     pair = next(pair for pair in pairs if pair[0] != pair[1])
     measure = softirr.measure("indel")
-    before, after = (
+    undecided, decided = (
         softirr.agreement(table, scorer, options=OPTIONS).coefficients["observed_agreement"].value
         for scorer in (measure, with_decisions(measure, {pair: True}))
     )
     share = pairs.count(pair) / len(pairs)
-    assert after - before == pytest.approx(share * (1 - float(measure.score([pair])[0])), abs=1e-9)
+    assert decided - undecided == pytest.approx(share * (1 - float(measure.score([pair])[0])), abs=1e-9)
 
 
 def check_edits(raters, sets, judgments, measure, edits):
@@ -140,12 +140,12 @@ def test_200_edits_move_alpha_as_the_measure_does(of_table):
 
 
 def test_order_of_raters_changes_nothing():
-    """Renaming a rater changes the order of raters: values stay, and so do intervals but for the drawn equivalences."""
+    """Renaming a rater changes the order of raters, but no value, and no interval beyond its random draws."""
     rows = answers(40, seed=5, raters=("a", "b", "c"))
     renamed = [softirr.Answer(row.item, {"a": "z"}.get(row.rater, row.rater), row.texts) for row in rows]
     first, second = (
-        softirr.agreement(softirr.AnnotationTable.from_answers(own), "indel", options=OPTIONS).coefficients
-        for own in (rows, renamed)
+        softirr.agreement(softirr.AnnotationTable.from_answers(answers_in_order), "indel", options=OPTIONS).coefficients
+        for answers_in_order in (rows, renamed)
     )
     for name, coefficient in first.items():
         if coefficient.value is not None:
@@ -157,13 +157,13 @@ def test_order_of_raters_changes_nothing():
 def test_difference_of_reports_is_that_of_their_values(judgments):
     rows = answers(40, seed=6, raters=("a", "b", "c"))
     table, sheet = audited(rows, max(judgments, 1))
-    other = softirr.AnnotationTable.from_answers(edited(edited(rows, random.Random(1)), random.Random(2)))
+    changed_table = softirr.AnnotationTable.from_answers(edited(edited(rows, random.Random(1)), random.Random(2)))
     sheets = [sheet] if judgments else []
     for name in ("observed_agreement", "krippendorff_alpha"):
-        comparison = softirr.compare([table, other], "indel", OPTIONS, coefficient=name, judgments=sheets)
+        comparison = softirr.compare([table, changed_table], "indel", OPTIONS, coefficient=name, judgments=sheets)
         (change,) = comparison.differences
-        before, after = (group.coefficient for group in comparison.groups)
-        assert change.difference.value == after.value - before.value
+        first_value, second_value = (group.coefficient for group in comparison.groups)
+        assert change.difference.value == second_value.value - first_value.value
         assert change.difference.ci95[0] <= change.difference.value <= change.difference.ci95[1]
 
 
@@ -180,9 +180,9 @@ def test_alpha_without_a_rater_uses_the_judgments():
     """Without raters, an audited table of three gives the audited values of its pairs, not those of the measure."""
     table, sheet = audited(answers(40, seed=8, raters=("a", "b", "c")), 1_000)
     report = softirr.agreement(table, "indel", judgments=[sheet], options=OPTIONS)
-    rest = softirr.agreement(table.part(raters=["a", "b"]), "indel", judgments=[sheet], options=OPTIONS)
+    report_of_two = softirr.agreement(table.part(raters=["a", "b"]), "indel", judgments=[sheet], options=OPTIONS)
     without = dict(report.alpha_without)
-    assert without["c"] == pytest.approx(rest.coefficients["krippendorff_alpha"].value, abs=0.03)
+    assert without["c"] == pytest.approx(report_of_two.coefficients["krippendorff_alpha"].value, abs=0.03)
 
 
 def test_intervals_of_random_subsets_are_not_narrower_on_average():
@@ -190,11 +190,11 @@ def test_intervals_of_random_subsets_are_not_narrower_on_average():
     names = ("observed_agreement", "cohen_kappa", "krippendorff_alpha")
     table = softirr.AnnotationTable.from_answers(rows)
 
-    def widths(part):
-        found = softirr.agreement(part, "indel", options=OPTIONS).coefficients
-        return [found[name].ci95[1] - found[name].ci95[0] for name in names]
+    def widths(subtable):
+        coefficients = softirr.agreement(subtable, "indel", options=OPTIONS).coefficients
+        return [coefficients[name].ci95[1] - coefficients[name].ci95[0] for name in names]
 
     rng = random.Random(3)
     of_subsets = [widths(table.part(items=rng.sample(table.items, 20))) for _ in range(5)]
-    for name, subset, whole in zip(names, zip(*of_subsets, strict=True), widths(table), strict=True):
-        assert sum(subset) / len(subset) > whole, name
+    for name, subset, width in zip(names, zip(*of_subsets, strict=True), widths(table), strict=True):
+        assert sum(subset) / len(subset) > width, name

@@ -1,4 +1,4 @@
-"""Files of generated answers through the whole command line, compared with a direct computation from what the answers mean."""
+"""Files of generated answers through the whole command line, compared with a direct computation from their meanings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 
 def printed(*arguments: str) -> str:
-    """What a command prints."""
+    """Standard output of a command."""
     status, out, err = run(*arguments)
     assert status == 0, err
     return out
@@ -58,7 +58,7 @@ def close(value):
 
 
 def compare(report, truth, weights=None, *, item=str, rater=str):
-    """A report holds what the truth says: coefficients, rater pairs, raters and items."""
+    """Compare a report with the truth: coefficients, rater pairs, raters and items."""
     expected = direct(truth, weights)
     values = {name: report["coefficients"][name]["value"] for name in COEFFICIENTS}
     assert values == {name: close(value) for name, value in expected["coefficients"].items()}
@@ -67,8 +67,8 @@ def compare(report, truth, weights=None, *, item=str, rater=str):
         for rater_pair in report["rater_pairs"]
     }
     assert pairs == {
-        tuple(sorted((rater(r), rater(s)))): (close(seen), close(kappa))
-        for (r, s), (seen, kappa) in expected["pairs"].items()
+        tuple(sorted((rater(r), rater(s)))): (close(agreement), close(kappa))
+        for (r, s), (agreement, kappa) in expected["pairs"].items()
     }
     raters = {entry["id"]: entry["agreement"] for entry in report["raters"] if entry["agreement"] is not None}
     assert raters == {rater(r): close(value) for r, value in expected["raters"].items()}
@@ -83,10 +83,10 @@ def test_score_of_a_file(name):
     @some(40)
     @given(worlds(empties=kind.empties, sets=kind.sets, fields=kind.fields, weights=kind.weights), st.booleans())
     def check(world, reasons):
-        with tempfile.TemporaryDirectory() as at:
-            path, options = kind.write(world, Path(at))
+        with tempfile.TemporaryDirectory() as folder:
+            path, options = kind.write(world, Path(folder))
             extra = [] if reasons else ["--no-reasons"]
-            exported = json.loads(printed("score", str(path), "--json", *options, *world.command(Path(at)), *extra))
+            exported = json.loads(printed("score", str(path), "--json", *options, *world.command(Path(folder)), *extra))
         reports = [exported] if kind.fields == 1 else [exported["texts"][field] for field in FIELDS]
         for report, truth in zip(reports, world.truth, strict=True):
             compare(report, truth, world.weights, item=kind.item, rater=kind.rater)
@@ -94,14 +94,14 @@ def test_score_of_a_file(name):
     check()
 
 
-def task_with_places(number: str, places: list[dict[str, tuple[str, ...]]], order: int) -> dict:
-    """A Label Studio task whose annotators mark several places of a text and write something about each.
+def task_with_places(number: str, regions_by_rater: list[dict[str, tuple[str, ...]]], order: int) -> dict:
+    """A Label Studio task with annotators who mark several places of a text and write something about each.
 
     A place is ten characters wide, places are apart, and every annotator's region of it is another one that overlaps
     all others.
     """
     results: dict[str, list[dict]] = {}
-    for index, by_rater in enumerate(places):
+    for index, by_rater in enumerate(regions_by_rater):
         for rater, texts in by_rater.items():
             region = {"id": f"{rater}{index}", "from_name": "finding", "to_name": "text", "type": "textarea"}
             extent = {"start": 100 * index, "end": 100 * index + 10 - int(NUMBERS[rater])}
@@ -124,11 +124,11 @@ def test_regions_that_overlap(world, places_of_task):
     """
     truth: dict[tuple[str, str], Truth] = {}
     answers = {}
-    chosen = [item for item in world.items if int(item) < 1000]
-    for task, start in enumerate(range(0, len(chosen), places_of_task), start=1):
+    small_items = [item for item in world.items if int(item) < 1000]
+    for task, start in enumerate(range(0, len(small_items), places_of_task), start=1):
         given_there = [
-            {rater: world.written[0][item, rater] for rater in RATERS if world.written[0].get((item, rater))}
-            for item in chosen[start : start + places_of_task]
+            {rater: world.tables[0][item, rater] for rater in RATERS if world.tables[0].get((item, rater))}
+            for item in small_items[start : start + places_of_task]
         ]
         given_there = [by_rater for by_rater in given_there if by_rater]
         people = {rater for by_rater in given_there for rater in by_rater}
@@ -147,7 +147,10 @@ def test_regions_that_overlap(world, places_of_task):
     details = scorer.task_details(answers, AnswerPreparation(OVERLAP))
     agreements = [details[task]["controls"]["finding"]["agreement"] for task in answers]
     of_task = [[v for item, v in expected["items"].items() if item.split()[0] == str(task)] for task in answers]
-    assert agreements == [close(sum(own) / len(own) if own else None) for own in of_task]
+    assert agreements == [
+        close(sum(agreements_of_item) / len(agreements_of_item) if agreements_of_item else None)
+        for agreements_of_item in of_task
+    ]
 
 
 def judged(sheet: str, meaning: dict[str, frozenset[str]]) -> str:
@@ -163,24 +166,24 @@ def judged(sheet: str, meaning: dict[str, frozenset[str]]) -> str:
 
 
 def audited(world, measure, *, two_sheets=False):
-    """Coefficients from an audit in which somebody who knows all meanings judges every pair, and what they should be.
+    """Coefficients of an audit with true judgments of every pair, and their true values.
 
-    None if there is no pair to judge.
+    None without a pair to judge.
     """
-    meaning = {text: meant.concepts for meant in world.truth[0].values() for text in meant.texts}
-    with tempfile.TemporaryDirectory() as at:
-        path, options = FORMATS["long CSV"].write(world, Path(at))
+    meaning = {text: cell.concepts for cell in world.truth[0].values() for text in cell.texts}
+    with tempfile.TemporaryDirectory() as folder:
+        path, options = FORMATS["long CSV"].write(world, Path(folder))
         command = [str(path), "--measure", measure, *options]
-        drawn: list[str] = []
+        sheets: list[str] = []
         for number in ("2", "100000") if two_sheets else ("100000",):
-            without = ["--without", *drawn] if drawn else []
+            without = ["--without", *sheets] if sheets else []
             status, sheet, message = run("audit", "sample", *command, "--judgements", number, *without)
             if "Nothing is left" in message or "nothing to judge" in message:
                 return None
             assert status == 0, message
-            drawn.append(str(Path(at) / f"sheet-{number}.csv"))
-            Path(drawn[-1]).write_text(judged(sheet, meaning), encoding="utf-8")
-        values = json.loads(printed("audit", "apply", str(path), *drawn, *command[1:], "--json"))["coefficients"]
+            sheets.append(str(Path(folder) / f"sheet-{number}.csv"))
+            Path(sheets[-1]).write_text(judged(sheet, meaning), encoding="utf-8")
+        values = json.loads(printed("audit", "apply", str(path), *sheets, *command[1:], "--json"))["coefficients"]
     expected_coefficients = direct(world.truth[0])["coefficients"]
     return {name: values[name]["value"] for name in AUDITED}, {
         name: close(expected_coefficients[name]) for name in AUDITED
@@ -193,11 +196,11 @@ JUDGED_WORLDS = worlds(sets=False, weights=False, kinds=("terminology",))
 @some(40)
 @given(JUDGED_WORLDS, st.sampled_from(("exact", "indel", "jaccard")), st.booleans())
 def test_an_audit_of_every_pair_gives_the_true_observed_agreement(world, measure, two_sheets):
-    """Whatever the measure says of the wordings."""
+    """The measure does not matter."""
     outcome = audited(world, measure, two_sheets=two_sheets)
     assume(outcome is not None)
-    values, wanted = outcome
-    assert values["observed_agreement"] == wanted["observed_agreement"]
+    values, true_values = outcome
+    assert values["observed_agreement"] == true_values["observed_agreement"]
 
 
 FIVE_ITEMS = [("flu", "influenza"), ("cough", "tussis"), ("flu", "rash"), ("cough", "cough"), ("rash", "flu")]
@@ -210,6 +213,9 @@ def test_an_audit_of_every_pair_gives_the_true_coefficients(measure):
     texts = {
         (str(n), rater): (text,) for n, row in enumerate(FIVE_ITEMS) for rater, text in zip("ab", row, strict=True)
     }
-    truth = {cell: Truth(frozenset(own), frozenset(CONCEPT_OF[text] for text in own)) for cell, own in texts.items()}
-    values, wanted = audited(World([texts], [truth], []), measure)
-    assert values == wanted
+    truth = {
+        cell: Truth(frozenset(cell_texts), frozenset(CONCEPT_OF[text] for text in cell_texts))
+        for cell, cell_texts in texts.items()
+    }
+    values, true_values = audited(World([texts], [truth], []), measure)
+    assert values == true_values

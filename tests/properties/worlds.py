@@ -1,4 +1,4 @@
-"""Random tables of answers whose meaning is known: what every rater wrote, and the concepts that were meant."""
+"""Random tables of answers with known meanings: the texts of every rater, and their concepts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SIDES = ("left", "right", "bilateral")
 
 @dataclass(repr=False)
 class World:
-    """A table: what is written in each cell of each field, what it means, and the options under which it means that.
+    """A table: the texts in each cell of each field, their meanings, and the options under which these hold.
 
     A cell that is not there is missing; a cell without texts is an answer that found nothing.
     """
 
-    written: list[dict[tuple[str, str], tuple[str, ...]]]
+    tables: list[dict[tuple[str, str], tuple[str, ...]]]
     truth: list[dict[tuple[str, str], Truth]]
     options: list[str]
     terminology: dict[str, list[str]] = field(default_factory=dict)
@@ -32,23 +32,25 @@ class World:
 
     def __repr__(self) -> str:
         """Short, as a failure prints it: rows, or their number."""
-        rows = [str(own) if len(own) < 50 else f"{len(own)} cells" for own in self.written]
+        rows = [str(table) if len(table) < 50 else f"{len(table)} cells" for table in self.tables]
         return f"World({rows}, {self.options}, weights={self.weights}, order={self.order})"
 
     @property
     def items(self) -> list[str]:
-        return list(dict.fromkeys(item for item, _ in self.written[0]))
+        return list(dict.fromkeys(item for item, _ in self.tables[0]))
 
     @property
     def raters(self) -> list[str]:
-        return sorted({rater for _, rater in self.written[0]})
+        return sorted({rater for _, rater in self.tables[0]})
 
     def command(self, folder: Path) -> list[str]:
         """The options, with the terminology written to the folder."""
         if not self.terminology:
             return self.options
         lines = [
-            f"C{n}\t{name}\t{synonym}" for n, (name, own) in enumerate(self.terminology.items()) for synonym in own
+            f"C{n}\t{name}\t{synonym}"
+            for n, (name, synonyms) in enumerate(self.terminology.items())
+            for synonym in synonyms
         ]
         (folder / "terms.tsv").write_text("\n".join(["id\tname\tsynonym", *lines]) + "\n", encoding="utf-8")
         return [*self.options, "--terminology", str(folder / "terms.tsv")]
@@ -103,7 +105,7 @@ def spellings(draw, kinds=KINDS):
 def worlds(draw, *, empties=True, sets=True, fields=1, weights=True, **kinds):
     """A world that a format can hold.
 
-    With empty answers, answers of several rows, several fields and weights where it can.
+    It has empty answers, answers of several rows, several fields and weights if the format can hold them.
     """
     options, terminology, write, split = draw(spellings(**kinds))
     raters = RATERS[: draw(st.integers(2, 4))]
@@ -114,29 +116,33 @@ def worlds(draw, *, empties=True, sets=True, fields=1, weights=True, **kinds):
     cells = [(item, rater) for item in items for rater in raters if (item, rater) in sure or draw(st.integers(0, 4))]
     # raters who first appear after many rows, as in an export sorted by date
     late = [(str(1000 + n), rater) for n in range(210) for rater in raters[:2]] if not draw(st.integers(0, 4)) else []
-    written, truth = [], []
+    tables, truth = [], []
     for _ in range(fields):
         texts: dict[tuple[str, str], tuple[str, ...]] = {}
-        meant: dict[tuple[str, str], Truth] = {}
+        meanings: dict[tuple[str, str], Truth] = {}
         for cell in cells:
             maximum = 3 if split or (sets and fields == 1) else 1
             minimum = 0 if empties and cell not in sure else 1
-            several = draw(st.lists(st.sampled_from(concepts), min_size=minimum, max_size=maximum, unique=True))
-            parts = [write(concept) for concept in several]
-            own = tuple(text for text, _, _ in parts)
-            texts[cell] = ("; ".join(own),) if split and own else own
-            meant[cell] = Truth(frozenset(key for _, key, _ in parts), frozenset(concept for _, _, concept in parts))
+            cell_concepts = draw(st.lists(st.sampled_from(concepts), min_size=minimum, max_size=maximum, unique=True))
+            wordings = [write(concept) for concept in cell_concepts]
+            cell_texts = tuple(text for text, _, _ in wordings)
+            texts[cell] = ("; ".join(cell_texts),) if split and cell_texts else cell_texts
+            meanings[cell] = Truth(
+                frozenset(key for _, key, _ in wordings), frozenset(concept for _, _, concept in wordings)
+            )
         for number, cell in enumerate(late):
             concept = concepts[number % len(concepts)]
             key = f"left {concept}" if "side" in options else concept
             texts[cell] = (key,)
-            meant[cell] = Truth(frozenset({key}), frozenset({key if "--count" in options else concept}))
-        written.append({cell: texts[cell] for cell in (*late, *cells)})
-        truth.append(meant)
-    own = None
+            meanings[cell] = Truth(frozenset({key}), frozenset({key if "--count" in options else concept}))
+        tables.append({cell: texts[cell] for cell in (*late, *cells)})
+        truth.append(meanings)
+    item_weights = None
     if weights and draw(st.booleans()):
-        every = sorted({item for item, _ in (*cells, *late)})
-        own = {item: draw(st.sampled_from((1, 2, 3, 0.5, 0.25, 0))) if int(item) < 1000 else 1 for item in every}
-        if not any(own.values()):
-            own = None
-    return World(written, truth, options, terminology, own, draw(st.sampled_from((0, 0, 1, 2))))
+        all_items = sorted({item for item, _ in (*cells, *late)})
+        item_weights = {
+            item: draw(st.sampled_from((1, 2, 3, 0.5, 0.25, 0))) if int(item) < 1000 else 1 for item in all_items
+        }
+        if not any(item_weights.values()):
+            item_weights = None
+    return World(tables, truth, options, terminology, item_weights, draw(st.sampled_from((0, 0, 1, 2))))

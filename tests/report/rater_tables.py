@@ -19,7 +19,7 @@ PEOPLE = {"ann": 0.8, "bob": 0.8, "cid": 0.8}
 
 
 def rows_of(n: int, accuracy: Mapping[str, float], seed: int = 0, start: int = 0) -> list[Row]:
-    """Answers to n items by raters who are right as often as this says."""
+    """Answers to n items by raters with these accuracies."""
     rng = np.random.default_rng(seed)
     rows = []
     for item in range(start, start + n):
@@ -43,7 +43,7 @@ def written(path: Path, rows: Iterable[Row], **fields: Callable[[Row], object]) 
     return str(path)
 
 
-def exported(path: Path, rows: Iterable[Row], at: str = "2026-02-03T09:00:00Z", earlier: str = "") -> str:
+def exported(path: Path, rows: Iterable[Row], created_at: str = "2026-02-03T09:00:00Z", earlier: str = "") -> str:
     """An export of Label Studio with these annotations (predictions, of a model) after the `earlier` ones.
 
     The field `case` repeats after 20 tasks.
@@ -54,7 +54,7 @@ def exported(path: Path, rows: Iterable[Row], at: str = "2026-02-03T09:00:00Z", 
             item, {"id": int(item), "data": {"case": int(item) % 20}, "annotations": [], "predictions": []}
         )
         result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
-        annotation = {"id": number, "result": result, "created_at": at, "updated_at": at}
+        annotation = {"id": number, "result": result, "created_at": created_at, "updated_at": created_at}
         if rater.startswith("model:"):
             task["predictions"].append({**annotation, "model_version": rater.removeprefix("model:")})
         else:

@@ -1,4 +1,4 @@
-"""From a table to the report: what the contract promises, which chance is chosen, and items of any size."""
+"""From a table to the report: the report's contract, the chosen chance, and items of any size."""
 
 from __future__ import annotations
 
@@ -108,11 +108,11 @@ class TestContract:
         kappas = [pair.cohen_kappa.value for pair in report.rater_pairs]
         assert np.mean(kappas) == pytest.approx(report.coefficients["cohen_kappa"].value, abs=1e-12)
         for rater in report.raters:
-            own = [pair.cohen_kappa.value for pair in report.rater_pairs if rater.id in pair.raters]
-            assert rater.cohen_kappa.value == pytest.approx(np.mean(own), abs=1e-12)
+            kappas_of_rater = [pair.cohen_kappa.value for pair in report.rater_pairs if rater.id in pair.raters]
+            assert rater.cohen_kappa.value == pytest.approx(np.mean(kappas_of_rater), abs=1e-12)
 
     def test_sigmas_average_to_the_project(self):
-        """Of a rater pair over its items, of an item over its pairs; with two raters both are the project's."""
+        """Means over the items of a rater pair and the pairs of an item; with two raters both equal the project's."""
         report = softirr.agreement(table(raters="ab"), "indel")
         sigma = report.coefficients["sigma"].value
         (pair,) = report.rater_pairs

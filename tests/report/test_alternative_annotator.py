@@ -207,13 +207,13 @@ def test_the_command_gives_verdict_and_exit_status(csv: Path, cli: Cli) -> None:
     assert "passes the alternative annotator test (it wins against 4 of 4" in cli(*command, MODEL, "model:bad")
     cli(*command, MODEL, "model:bad", "--fail-unless", "passed", status=1)
     table = softirr.read(csv)
-    part = table.part(raters=[*PEOPLE, MODEL])
-    assert softirr.compare_models(part, [MODEL], "exact", epsilon=0.2).satisfies("passed")
+    table_with_model = table.part(raters=[*PEOPLE, MODEL])
+    assert softirr.compare_models(table_with_model, [MODEL], "exact", epsilon=0.2).satisfies("passed")
     assert not softirr.compare_models(table, ["model:bad"], "exact").satisfies("within")
 
 
 def test_models_need_no_names_in_a_table(csv: Path, tmp_path: Path, cli: Cli) -> None:
-    """Raters that are named model:NAME are models in any file; a file without any says what to do."""
+    """Raters named model:NAME are models in any file; a file without models is refused with the next step."""
     outputs = {}
     for names in ([], [MODEL, "model:bad"]):
         outputs[len(names)] = cli("compare", str(csv), "--measure", "exact", "--models", *names, "--json")

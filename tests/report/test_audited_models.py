@@ -22,15 +22,15 @@ MODEL = "model:one"
 
 
 def rows(n: int, accuracy: tuple[float, ...] = (0.9, 0.9, 0.9, 0.9), seed: int = 0) -> list[softirr.Answer]:
-    """Three people and a model, which has words of its own: the measure of these tests rates them too low."""
+    """Three people and a model, which uses other words: the measure of these tests rates them too low."""
     rng = np.random.default_rng(seed)
     all_answers = []
     for item, concepts in enumerate(answers(rng, n, accuracy).tolist()):
         for rater, concept in enumerate(concepts):
             variant = int(rng.integers(6))
-            own = rater == len(accuracy) - 1
-            text = f"{'m' if own else 'p'} {concept} {variant}"
-            all_answers.append(softirr.Answer(str(item), MODEL if own else f"person {rater}", (text,)))
+            is_model = rater == len(accuracy) - 1
+            text = f"{'m' if is_model else 'p'} {concept} {variant}"
+            all_answers.append(softirr.Answer(str(item), MODEL if is_model else f"person {rater}", (text,)))
     return all_answers
 
 
@@ -144,9 +144,9 @@ class TestAuditedModel:
             )
             for slow_or_fast in (Slow(), BiasedMeasure())
         )
-        for few, many in zip(slow, fast, strict=True):
-            assert few.coefficient.value == pytest.approx(many.coefficient.value, abs=0.05)
-            assert len(few.draws) == len(many.draws) > 0
+        for of_slow, of_fast in zip(slow, fast, strict=True):
+            assert of_slow.coefficient.value == pytest.approx(of_fast.coefficient.value, abs=0.05)
+            assert len(of_slow.draws) == len(of_fast.draws) > 0
 
     def test_a_sheet_of_other_answers_is_refused(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(20))

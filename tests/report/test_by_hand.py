@@ -1,4 +1,4 @@
-"""What people type into a notebook: a plain string, a missing value, a path in place of a table."""
+"""Input from a notebook: a plain string, a missing value, a path in place of a table."""
 
 import pytest
 

@@ -214,7 +214,7 @@ class TestSeveralModels:
 
         def wrong(differences: list[Difference]) -> bool:
             verdicts = [str(verdict(difference, margin)) for difference in differences]
-            return any(one == "below the others" for one in verdicts[:4]) or any(
+            return any(verdict_text == "below the others" for verdict_text in verdicts[:4]) or any(
                 entry.startswith("within") for entry in verdicts[4:]
             )
 

@@ -1,4 +1,4 @@
-"""Very long texts and very many raters: bounded work, and the report says what was left out."""
+"""Very long texts and very many raters: bounded work, and a note about omitted parts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def test_work_is_done_in_parts_with_the_same_result(name, monkeypatch):
     monkeypatch.setattr(lexical, "_CELLS_AT_ONCE", 2_000)
     cdist = lexical.process.cdist
     monkeypatch.setattr(
-        lexical.process, "cdist", lambda rows, *rest, **more: calls.append(rows) or cdist(rows, *rest, **more)
+        lexical.process,
+        "cdist",
+        lambda rows, *arguments, **options: calls.append(rows) or cdist(rows, *arguments, **options),
     )
     np.testing.assert_array_equal(lexical.make(name).block(texts, indices, indices), in_one_block)
     assert len(calls) > 5

@@ -1,4 +1,4 @@
-"""One coefficient of lists or of a table: every list with an order is read, and what has none is refused."""
+"""One coefficient of lists or of a table: any ordered list is read, and unordered input is refused."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class TestRefused:
             ([1], "has 1"),
         ],
         # the order of a set differs between processes
-        ids=lambda given: given if isinstance(given, str) else type(given).__name__,
+        ids=lambda argument: argument if isinstance(argument, str) else type(argument).__name__,
     )
     @pytest.mark.parametrize("function", [softirr.cohen_kappa, softirr.krippendorff_alpha])
     def test_a_list_that_is_none(self, function: Any, values: Any, words: str) -> None:

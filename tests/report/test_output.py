@@ -28,15 +28,15 @@ KINDS = ("coefficients", "items", "raters", "pairs", "matches", "differences", "
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> tuple[Path, softirr.AgreementReport]:
+def output(tmp_path: Path) -> tuple[Path, softirr.AgreementReport]:
     table = softirr.read(pd.DataFrame(INPUT), item="id", raters=["ann", "bob", "cy"])
     report = softirr.agreement(table, "indel")
     assert report.to_folder(tmp_path / "out" / "deep", source="ward <1>.csv") == ()
     return tmp_path / "out" / "deep", report
 
 
-def test_every_file_is_there(written: tuple[Path, softirr.AgreementReport]) -> None:
-    folder, report = written
+def test_every_file_is_there(output: tuple[Path, softirr.AgreementReport]) -> None:
+    folder, report = output
     names = {path.name for path in folder.iterdir()}
     assert names == {"methods.md", "report.html", "report.json", "report.xlsx", "soft_labels.jsonl"} | {
         f"{k}.{e}" for k in KINDS for e in ("csv", "parquet")
@@ -46,8 +46,8 @@ def test_every_file_is_there(written: tuple[Path, softirr.AgreementReport]) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
-def test_items_join_the_input(kind: str, written: tuple[Path, softirr.AgreementReport]) -> None:
-    folder, report = written
+def test_items_join_the_input(kind: str, output: tuple[Path, softirr.AgreementReport]) -> None:
+    folder, report = output
     if kind == "csv":
         items = pd.read_csv(folder / "items.csv", dtype={"item": str})
     elif kind == "parquet":
@@ -62,20 +62,20 @@ def test_items_join_the_input(kind: str, written: tuple[Path, softirr.AgreementR
     assert dict(zip(merged["id"], merged["agreement"], strict=True)) == pytest.approx(expected)
 
 
-def test_every_text_stands_in_the_matches(written: tuple[Path, softirr.AgreementReport]) -> None:
-    matches = pd.read_parquet(written[0] / "matches.parquet")
+def test_every_text_stands_in_the_matches(output: tuple[Path, softirr.AgreementReport]) -> None:
+    matches = pd.read_parquet(output[0] / "matches.parquet")
     cells = set(zip(matches["item"], matches["rater"], matches["text"], strict=True))
     assert ("0007", "ann", "=cmd|' /C calc'!A0") in cells
     assert len(cells) == 11
-    assert written[1].to_frame("matches").reset_index()["text"].tolist() == matches["text"].tolist()
+    assert output[1].to_frame("matches").reset_index()["text"].tolist() == matches["text"].tolist()
 
 
-def test_no_cell_is_a_formula(written: tuple[Path, softirr.AgreementReport]) -> None:
-    book = openpyxl.load_workbook(written[0] / "report.xlsx")
+def test_no_cell_is_a_formula(output: tuple[Path, softirr.AgreementReport]) -> None:
+    book = openpyxl.load_workbook(output[0] / "report.xlsx")
     assert " ".join(book.sheetnames) == "coefficients items raters pairs reasons differences matches meanings"
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
     assert not [cell for cell in cells if cell.data_type == "f" or str(cell.value).startswith(("=", "@"))]
-    for path in written[0].glob("*.csv"):
+    for path in output[0].glob("*.csv"):
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         texts = [value for name in ("item", "text") if name in frame for value in frame[name]]
         assert not [value for value in texts if value.startswith(("=", "@", "-", "+"))]
@@ -96,9 +96,9 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def test_the_page_shows_texts_and_loads_nothing(written: tuple[Path, softirr.AgreementReport]) -> None:
+def test_the_page_shows_texts_and_loads_nothing(output: tuple[Path, softirr.AgreementReport]) -> None:
     page = Page()
-    page.feed((written[0] / "report.html").read_text(encoding="utf-8"))
+    page.feed((output[0] / "report.html").read_text(encoding="utf-8"))
     assert not {"img", "iframe", "b", "object"} & set(page.tags)
     assert not [value for name, value in page.attributes if name == "src" or name.startswith("on")]
     assert all(value and value.startswith(("#", "data:,")) for name, value in page.attributes if name == "href")
@@ -118,7 +118,7 @@ def test_without_the_libraries_the_rest_is_written_and_they_are_named(
     monkeypatch.setattr(
         importlib.util,
         "find_spec",
-        lambda name, *rest: None if name in ("openpyxl", "pyarrow") else find_spec(name, *rest),
+        lambda name, *arguments: None if name in ("openpyxl", "pyarrow") else find_spec(name, *arguments),
     )
     words: list[Any] = ["score", tmp_path / "a.csv", "--measure", "exact", "--output", tmp_path / "out"]
     assert main(list(map(str, words))) == 0

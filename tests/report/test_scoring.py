@@ -46,7 +46,7 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
     calls: list[str] = []
     exact_chance = scoring.exact
     monkeypatch.setattr(
-        scoring, "exact", lambda *given, **options: (calls.append("exact"), exact_chance(*given, **options))[1]
+        scoring, "exact", lambda *arguments, **options: (calls.append("exact"), exact_chance(*arguments, **options))[1]
     )
     values = []
     for exact_limit, expected in ((1_000, 3), (5, 1)):  # the report, and what-if with and without severity
@@ -60,8 +60,8 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
     assert values[1]["severity"] == pytest.approx(values[0]["severity"], abs=0.01)
 
 
-@pytest.mark.parametrize(("share", "most"), [(0.05, 40), (0.5, 640)])
-def test_what_an_attribute_adds_to_chance_is_found_from_few_pairs(share: float, most: int) -> None:
+@pytest.mark.parametrize(("share", "maximum_pairs"), [(0.05, 40), (0.5, 640)])
+def test_what_an_attribute_adds_to_chance_is_found_from_few_pairs(share: float, maximum_pairs: int) -> None:
     rng = np.random.default_rng(1)
     heads = [
         f"{body_part} {finding}"
@@ -86,4 +86,4 @@ def test_what_an_attribute_adds_to_chance_is_found_from_few_pairs(share: float, 
     )
     assert with_it is not None and without_it is not None
     assert shift == pytest.approx(without_it - with_it, abs=3 * 0.0025 / 0.5)
-    assert 0 < len(exact.asked) <= most
+    assert 0 < len(exact.asked) <= maximum_pairs

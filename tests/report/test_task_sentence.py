@@ -52,7 +52,7 @@ FEVER = match(r1="fever", r2="fever", r3="high temperature")
         (field(raters="1"), ""),
     ],
 )  # fmt: skip
-def test_sentence_states_who_differs_and_in_what(task: dict[str, Any], sentence: str) -> None:
+def test_sentence_names_raters_and_texts_that_differ(task: dict[str, Any], sentence: str) -> None:
     assert task_sentence(task, NAMES) == sentence
 
 
@@ -77,9 +77,9 @@ TEXT = st.text(min_size=1, max_size=120)
 
 
 @given(st.lists(st.tuples(st.sampled_from("123"), TEXT), max_size=8), st.dictionaries(st.sampled_from("123"), TEXT))
-def test_sentence_never_exceeds_its_limit(alone: list[tuple[str, str]], names: dict[str, str]) -> None:
+def test_sentence_never_exceeds_its_limit(unmatched_texts: list[tuple[str, str]], names: dict[str, str]) -> None:
     unmatched: dict[str, list[str]] = {}
-    for rater, text in alone:
+    for rater, text in unmatched_texts:
         unmatched.setdefault(rater, []).append(text)
     sentence = task_sentence(field(unmatched=unmatched), names)
     assert 0 < len(sentence) <= LONGEST_SENTENCE

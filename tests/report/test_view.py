@@ -20,7 +20,7 @@ WORDS = ("fever", "cough", "rash", "nausea", "headache")
 def report_of(
     n: int, accuracy: dict[str, float], measure: str = "exact", seed: int = 0, **options: Any
 ) -> dict[str, Any]:
-    """The report of raters who are right as often as this says."""
+    """The report of raters with these accuracies."""
     rng = np.random.default_rng(seed)
     rows = []
     for item in range(n):
