@@ -90,12 +90,14 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """A project in a fake Label Studio, with a store beside it."""
+    """A project in a fake Label Studio, with a store."""
     return Bench(tmp_path)
 
 
 @pytest.fixture
 def label_studio(monkeypatch: pytest.MonkeyPatch) -> LabelStudio:
-    answers, plain = LabelStudio(), httpx.Client
-    monkeypatch.setattr(httpx, "Client", lambda **given: plain(**given, transport=httpx.MockTransport(answers)))
+    answers, original_client = LabelStudio(), httpx.Client
+    monkeypatch.setattr(
+        httpx, "Client", lambda **options: original_client(**options, transport=httpx.MockTransport(answers))
+    )
     return answers

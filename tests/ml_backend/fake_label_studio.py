@@ -119,10 +119,10 @@ class FakeLabelStudio:
 
     def edit(self, annotation: int, texts: Iterable[str], **fields: Any) -> None:
         for task in self.tasks.values():
-            for given in task["annotations"]:
-                if given["id"] == annotation:
+            for stored in task["annotations"]:
+                if stored["id"] == annotation:
                     kept_texts = list(texts)
-                    given.update(
+                    stored.update(
                         {"result": [region(kept_texts)] if kept_texts else [], "updated_at": self.now(), **fields}
                     )
                     task["updated_at"] = self.now()
@@ -156,14 +156,14 @@ class FakeLabelStudio:
 
     def expected(self, control: str = "findings", **settings: Any) -> dict[int, float]:
         """Task -> agreement by the science alone, from an export as it would be now."""
-        chosen = ProjectSettings(**{"measure": "indel", **settings})
+        project_settings = ProjectSettings(**{"measure": "indel", **settings})
         read = [
-            label_studio_answers(task, control=control, predictions_as_raters=chosen.predictions_as_raters)
+            label_studio_answers(task, control=control, predictions_as_raters=project_settings.predictions_as_raters)
             for task in self.tasks.values()
         ]
-        answers = [answer for given, _ in read for answer in given]
-        table = AnnotationTable.from_answers(answers, items=map(str, self.tasks), casefold=chosen.casefold)
-        items = item_agreement(table, measure(chosen.measure))
+        answers = [answer for answers_of_task, _ in read for answer in answers_of_task]
+        table = AnnotationTable.from_answers(answers, items=map(str, self.tasks), casefold=project_settings.casefold)
+        items = item_agreement(table, measure(project_settings.measure))
         return {int(item.id): item.agreement for item in items if item.agreement is not None}
 
     def wrong(self, **settings: Any) -> list[str]:
@@ -246,10 +246,10 @@ class FakeLabelStudio:
 
     @staticmethod
     def _remove(listed: list[dict[str, Any]], number: int) -> httpx.Response:
-        kept = [entry for entry in listed if entry["id"] != number]
-        if len(kept) == len(listed):
+        remaining = [entry for entry in listed if entry["id"] != number]
+        if len(remaining) == len(listed):
             return _reply({"detail": "Not found."}, 404)
-        listed[:] = kept
+        listed[:] = remaining
         return httpx.Response(204)
 
     def _columns(self) -> list[dict[str, Any]]:
@@ -272,7 +272,7 @@ class FakeLabelStudio:
         params = dict(request.url.params)
         included = set(params["include"].split(","))
         if params.get("fields") == "all":
-            # Applied to the nested objects too: what is not named is missing there.
+            # Applies to nested objects, too: unlisted fields are missing there.
             assert {"annotations", "result", "completed_by", "predictions", "model_version"} <= included
         query = json.loads(params["query"])
         rows = [self.tasks[number] for number in sorted(self.tasks)]
@@ -303,8 +303,8 @@ class FakeLabelStudio:
         ):
             return httpx.Response(500, content=b"<html>Expression tree is too large</html>")  # as 1.23.2 does
         if params.get("fields") != "all":
-            counted = {row["id"]: sum(not a["was_cancelled"] for a in row["annotations"]) for row in page}
-            page = [{name: row[name] if name in row else counted[row["id"]] for name in included} for row in page]
+            n_answers = {row["id"]: sum(not a["was_cancelled"] for a in row["annotations"]) for row in page}
+            page = [{name: row[name] if name in row else n_answers[row["id"]] for name in included} for row in page]
         elif any("\ud800" in json.dumps(row["annotations"], ensure_ascii=False) for row in page):
             return httpx.Response(500, content=b"<html>surrogates not allowed</html>")  # as 1.23.2 does
         else:
@@ -324,8 +324,8 @@ class FakeLabelStudio:
             if edited is None:
                 continue
             if body.get("ground_truth"):  # there is one for each task
-                for other in task["annotations"]:
-                    other["ground_truth"] = False
+                for entry in task["annotations"]:
+                    entry["ground_truth"] = False
             edited.update({**body, "updated_by": 1, "updated_at": self.now()})
             task["updated_at"] = self.now()
             return _reply(edited, status)
@@ -367,17 +367,17 @@ class FakeLabelStudio:
         )
 
     def _patch_prediction(self, number: int, body: Mapping[str, Any]) -> httpx.Response:
-        place = self._of(number)
-        if place is None:
+        task_and_prediction = self._of(number)
+        if task_and_prediction is None:
             return _reply({"detail": "Not found."}, 404)
-        place[1].update(body)
-        return _reply(place[1])
+        task_and_prediction[1].update(body)
+        return _reply(task_and_prediction[1])
 
     def _delete_prediction(self, number: int) -> httpx.Response:
-        place = self._of(number)
-        if place is None:
+        task_and_prediction = self._of(number)
+        if task_and_prediction is None:
             return _reply({"detail": "Not found."}, 404)
-        place[0]["predictions"].remove(place[1])
+        task_and_prediction[0]["predictions"].remove(task_and_prediction[1])
         return httpx.Response(204)
 
     def _delete_version(self, body: Mapping[str, Any]) -> httpx.Response:

@@ -48,8 +48,8 @@ class LabelStudio:
 
     def _save(self, annotation: dict[str, Any], body: dict[str, Any]) -> httpx.Response:
         if body.get("ground_truth"):  # Label Studio has one ground truth for each task
-            for other in self.annotations:
-                other["ground_truth"] = False
+            for stored in self.annotations:
+                stored["ground_truth"] = False
         annotation |= body
         return httpx.Response(201, json=annotation)
 

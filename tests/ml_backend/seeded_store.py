@@ -1,4 +1,4 @@
-"""A store with a scored project in it, without a Label Studio: what the pages are tested on."""
+"""A store with a scored project, without a Label Studio, for tests of the pages."""
 
 import csv
 import io
@@ -90,7 +90,7 @@ class Seeded:
         return ProjectWork(self.store, self.services.scorer, self.row, settings)
 
     def work(self, settings: ProjectSettings) -> int:
-        """What the scorer process does with what was asked for; how many answers it gave."""
+        """Answer the waiting requests, as the scorer process does; returns the number of answers."""
         return answer_requests(self.project_work(settings), COMPUTATIONS)
 
     def get(self, path: str, key: str | None = None, client: FlaskClient | None = None, **query: Any) -> Any:
@@ -104,8 +104,8 @@ class Seeded:
         self, method: str, path: str, client: FlaskClient | None, query: Mapping[str, Any], key: str | None = None
     ) -> Any:
         self.client._cookies.clear() if hasattr(self.client, "_cookies") else None
-        given = {} if client is not None else {"k": self.key("report") if key is None else key}
-        return (client or self.client).open(path, method=method, query_string={**given, **query})
+        key_query = {} if client is not None else {"k": self.key("report") if key is None else key}
+        return (client or self.client).open(path, method=method, query_string={**key_query, **query})
 
     def csv(self, path: str, client: FlaskClient | None = None) -> list[dict[str, str]]:
         """The rows of a file, by the names of its columns."""
@@ -148,19 +148,21 @@ class Seeded:
         excluded: Mapping[int, Sequence[tuple[str, str]]] | None = None,
         updated_at: Mapping[int, str] | None = None,
         facts: Mapping[int, Mapping[str, Any]] | None = None,
-        beside: Mapping[str, Mapping[int, Answers]] | None = None,
+        other_controls: Mapping[str, Mapping[int, Answers]] | None = None,
     ) -> None:
-        """Tasks as a pull would note them; `beside` has the answers to other controls of them."""
+        """Store tasks as a pull would; `other_controls` has their answers to other controls."""
         rows = []
         for number, task in tasks.items():
             left_out = [list(entry) for entry in (excluded or {}).get(number, ())]
-            of_control = {control: task} | {name: others[number] for name, others in (beside or {}).items()}
+            of_control = {control: task} | {
+                name: other_tasks[number] for name, other_tasks in (other_controls or {}).items()
+            }
             answers = {
                 name: {
-                    "answers": {rater: list(texts) for rater, texts in own.items()},
+                    "answers": {rater: list(texts) for rater, texts in answers_of_task.items()},
                     "excluded": left_out if name == control else [],
                 }
-                for name, own in of_control.items()
+                for name, answers_of_task in of_control.items()
             }
             rows.append(
                 {
@@ -177,11 +179,11 @@ class Seeded:
 
     def score(self, **settings: Any) -> None:
         """Score what is not scored, and the project, as a job would."""
-        chosen = ProjectSettings(**{"measure": "indel", **settings})
+        project_settings = ProjectSettings(**{"measure": "indel", **settings})
         store, scorer = self.store, self.services.scorer
         waiting = store.unscored(self.project, 100_000)
         decisions = store.decisions(self.project)
-        prepared = AnswerPreparation.of(self.row, chosen)
+        prepared = AnswerPreparation.of(self.row, project_settings)
         details = scorer.task_details({row["number"]: row["answers"] for row in waiting}, prepared, decisions=decisions)
         store.put_scored(
             self.project,
@@ -211,13 +213,13 @@ class Seeded:
             },
             "seconds": 0.0,
             "settings": {},
-            "provenance": scorer.provenance(chosen.measure, chosen.policy),
+            "provenance": scorer.provenance(project_settings.measure, project_settings.policy),
         }
         store.update_project(self.project, summary=summary, summary_at=1.0, summary_stale=False, due_at=None)
 
 
 def ask(seeded: Seeded, task: int | None, key: str | None = None, *, client: Any = None, **parameters: Any) -> Any:
-    """What a reviewer is shown; with a `key`, what who has only that is."""
+    """The panel of a reviewer or, with a `key`, of somebody who has only the key."""
     query = {"project": NUMBER, "k": seeded.key() if key is None else key, **parameters}
     client = client or (seeded.as_person() if key is None else seeded.client)
     return client.get("/api/panel", query_string=query | ({"task": task} if task else {}))

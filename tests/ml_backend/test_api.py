@@ -1,4 +1,4 @@
-"""What can be asked about jobs, settings and counters."""
+"""Requests about jobs, settings and counters."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ class TestMetrics:
 
     def test_every_web_worker_says_the_same(self, client: FlaskClient, bench: Bench) -> None:
         run_jobs(bench)
-        other = create_app(bench.settings).test_client()
-        assert samples(other) == samples(client)
+        other_worker = create_app(bench.settings).test_client()
+        assert samples(other_worker) == samples(client)
 
 
 class TestJobs:
@@ -119,7 +119,7 @@ class TestJobs:
         assert len(client.get(f"/api/jobs?project={NUMBER}", auth=AUTH).json["jobs"]) == 1
 
     def test_no_page_of_another_site_gets_them(self, client: FlaskClient, bench: Bench) -> None:
-        """A browser may send the operator's password by itself."""
+        """A browser may send the operator's password automatically."""
         elsewhere = {"Origin": "http://evil.example"}
         for address, options in (("", {"auth": AUTH}), (f"?project={NUMBER}&k={key(bench)}", {})):
             assert client.get(f"/api/jobs{address}", headers=elsewhere, **options).status_code == 403

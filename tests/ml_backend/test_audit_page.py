@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow  # tests/browser/test_walk.py judges pairs, too
 
 @pytest.fixture
 def seeded(seed: Callable[..., Seeded]) -> Seeded:
-    """The demo's answers, one text each, whose meanings are known."""
+    """The demo's answers with known meanings, one text each."""
     raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
     tasks = {}
     for number, narrative in enumerate(example.narratives(), start=5200):
@@ -32,7 +32,7 @@ def seeded(seed: Callable[..., Seeded]) -> Seeded:
 
 
 class Browser:
-    """What the page does."""
+    """Requests of the page."""
 
     def __init__(self, seeded: Seeded, judge: str = "Rae Viewer"):
         self.seeded, self.judge = seeded, judge
@@ -47,7 +47,7 @@ class Browser:
         return self.seeded.client.open(path, method=method, headers=headers, **options)
 
     def work(self) -> None:
-        """What the scorer process does."""
+        """Answer the waiting requests, as the scorer process does."""
         self.seeded.work(ProjectSettings(measure="indel"))
 
     def draw(self, n: int = 30) -> int:
@@ -78,7 +78,7 @@ def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: 
         replies.append(browser.say(audit, [pair["row"]], "same" if a == b else "different").json)
         if len(replies) % 10 == 0:
             browser.work()
-    assert replies[8]["looks"] == [] and {one["status"] for one in replies} == {"judging"}
+    assert replies[8]["looks"] == [] and {reply["status"] for reply in replies} == {"judging"}
     state = browser.pairs(audit)
     assert [look["judged"] for look in state["looks"]] == [10, 20, 30]
     assert all(set(look) == {"judged", "value", "ci95", "needed"} for look in state["looks"])
@@ -89,7 +89,7 @@ def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: 
     assert state["result"] is None and state["status"] == "judging"
     verdict = browser.send("GET", "/api/report").json["verdict"]
     assert (verdict["value"], verdict["ci95"], verdict["judgments"]) == (last["value"], last["ci95"], 30)
-    # what the last look says is what the result then has
+    # the last look and the result have the same numbers
     assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 202
     browser.work()
     result = browser.send("GET", f"/api/audit/{audit}", judge=browser.judge, result=1).json["result"]
@@ -129,7 +129,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     for coefficient in done["result"]["coefficients"]:
         assert coefficient["value"] == pytest.approx(direct["coefficients"][coefficient["key"]]["value"], abs=1e-9)
 
-    # and the report says so
+    # the report has it, too
     report = browser.send("GET", "/api/report").json
     verdict = report["verdict"]
     coefficient = direct["coefficients"][verdict["coefficient"]]
@@ -165,28 +165,28 @@ def test_several_judges(seeded: Seeded) -> None:
     first, second = Browser(seeded, "One"), Browser(seeded, "Two")
     audit = first.draw()
     first.judge_all(audit)
-    alone = first.pairs(audit)["result"]["coefficients"]
+    first_result = first.pairs(audit)["result"]["coefficients"]
     assert second.say(audit, [0], "same").json["status"] == "done"
     assert first.send("GET", "/api/report").json["verdict"]["judgments"], "the verdict stays while others judge"
     second.work()
-    assert first.pairs(audit)["result"]["coefficients"] == alone, "who is not through does not count yet"
+    assert first.pairs(audit)["result"]["coefficients"] == first_result, "who is not through does not count yet"
     second.judge_all(audit)
-    both = first.pairs(audit)
-    assert both["judges"] == [{"name": "One", "n": both["n_pairs"]}, {"name": "Two", "n": both["n_pairs"]}]
-    assert both["result"]["audit"]["judges"] == 2
+    joint = first.pairs(audit)
+    assert joint["judges"] == [{"name": "One", "n": joint["n_pairs"]}, {"name": "Two", "n": joint["n_pairs"]}]
+    assert joint["result"]["audit"]["judges"] == 2
     assert "2 judges" in first.send("GET", f"/report/{NUMBER}").text
 
 
 def test_a_judgment_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the scorer works out while somebody changes a word is not taken for the result."""
+    """A result that the scorer computed while a judgment changed is dropped."""
     browser = Browser(seeded)
     audit = browser.draw()
     browser.judge_all(audit)
-    before = browser.pairs(audit)["result"]["coefficients"]
+    result_before = browser.pairs(audit)["result"]["coefficients"]
     evaluate = COMPUTATIONS[RESULT]
 
-    def meanwhile(*given: Any) -> Any:
-        result = evaluate(*given)
+    def meanwhile(*arguments: Any) -> Any:
+        result = evaluate(*arguments)
         monkeypatch.setitem(COMPUTATIONS, RESULT, evaluate)
         browser.say(audit, list(range(30)), "same")
         return result
@@ -196,7 +196,7 @@ def test_a_judgment_during_the_working_out_is_not_lost(seeded: Seeded, monkeypat
     browser.work()
     assert browser.pairs(audit)["status"] == "working"
     browser.work()
-    assert browser.pairs(audit)["status"] == "done" and browser.pairs(audit)["result"]["coefficients"] != before
+    assert browser.pairs(audit)["status"] == "done" and browser.pairs(audit)["result"]["coefficients"] != result_before
 
 
 def test_another_day_goes_on_where_one_stopped(seeded: Seeded) -> None:
@@ -204,8 +204,8 @@ def test_another_day_goes_on_where_one_stopped(seeded: Seeded) -> None:
     audit = browser.draw()
     browser.say(audit, [0], "same")
     browser.say(audit, [1], "unsure")
-    again = Browser(seeded).pairs(audit)["pairs"]
-    assert [pair["verdict"] for pair in again[:3]] == ["same", "unsure", None]
+    pairs = Browser(seeded).pairs(audit)["pairs"]
+    assert [pair["verdict"] for pair in pairs[:3]] == ["same", "unsure", None]
 
 
 def test_undo_takes_the_result_back(seeded: Seeded) -> None:
@@ -289,13 +289,13 @@ def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seede
     first, second = Browser(seeded, "One"), Browser(seeded, "Two")
     audit = first.draw()
     first.judge_all(audit)
-    for place, verdict in enumerate(["same", "different", "first", "unsure"]):
-        first.say(audit, [place], "same" if verdict == "unsure" else verdict)
-        second.say(audit, [place], verdict)
-    own = second.send("GET", f"/api/audit/{audit}", judge="Two", own=1).json["own"]
-    assert (own["n"], own["same"], own["different"], own["unsure"]) == (4, 1, 2, 1)
-    assert not own["counts"], "somebody else judged every pair"
-    assert own["agreement"]["pairs"] == 3 and own["agreement"]["observed_agreement"] == 1.0
+    for position, verdict in enumerate(["same", "different", "first", "unsure"]):
+        first.say(audit, [position], "same" if verdict == "unsure" else verdict)
+        second.say(audit, [position], verdict)
+    summary = second.send("GET", f"/api/audit/{audit}", judge="Two", own=1).json["own"]
+    assert (summary["n"], summary["same"], summary["different"], summary["unsure"]) == (4, 1, 2, 1)
+    assert not summary["counts"], "somebody else judged every pair"
+    assert summary["agreement"]["pairs"] == 3 and summary["agreement"]["observed_agreement"] == 1.0
     assert second.pairs(audit)["own"] is None, "not while she judges"
     assert first.pairs(audit)["own"]["counts"]
 
@@ -322,14 +322,14 @@ def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
         for [x], [y] in itertools.combinations(entry["findings"]["answers"].values(), 2)
         if x != y
     )
-    before = browser.send("GET", "/api/report").json["verdict"]["value"]
+    value_before = browser.send("GET", "/api/report").json["verdict"]["value"]
     seeded.store.decide(seeded.project, a, b, same=True, reviewer="Rae")
     seeded.score()
     browser.judge_all(audit)
     key = browser.send("GET", "/api/report").json["verdict"]["coefficient"]
     by_measure = {row["key"]: row["plain"] for row in browser.pairs(audit)["result"]["coefficients"]}
     summary = seeded.row["summary"]["controls"]["findings"]
-    assert before != by_measure[key] == summary["coefficients"][key]["details"]["by_measure"]
+    assert value_before != by_measure[key] == summary["coefficients"][key]["details"]["by_measure"]
 
 
 def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
@@ -370,8 +370,8 @@ class TestRefused:
     def test_another_projects_audit_is_not_there(self, seeded: Seeded) -> None:
         audit = Browser(seeded).draw()
         store = seeded.store
-        other = store.ensure_project(seeded.settings.label_studio_url, 13)
-        store.update_project(other["id"], summary=seeded.row["summary"], connection={"mode": "connected"})
+        other_project = store.ensure_project(seeded.settings.label_studio_url, 13)
+        store.update_project(other_project["id"], summary=seeded.row["summary"], connection={"mode": "connected"})
         reply = seeded.client.get(
             f"/api/audit/{audit}", query_string={"project": 13, "judge": "x", "k": seeded.key("report", 13)}
         )
@@ -393,7 +393,7 @@ def test_hostile_names_and_texts_stay_texts(tmp_path: Path) -> None:
     )
 
 
-def test_sheet_is_what_the_command_line_reads(seeded: Seeded) -> None:
+def test_command_line_reads_the_sheet(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw()
     rows = list(csv.reader(io.StringIO(browser.send("GET", f"/audit/{NUMBER}/{audit}.csv").text)))

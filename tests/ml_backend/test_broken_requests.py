@@ -68,7 +68,7 @@ ENTITIES = (
 
 
 class TestBrokenRequests:
-    """A 4xx with one sentence, never a 500; what is harmless may pass."""
+    """A 4xx with one sentence, never a 500; harmless requests may pass."""
 
     @pytest.mark.slow
     @pytest.mark.parametrize("number", range(len(BROKEN)))

@@ -39,7 +39,7 @@ class Server:
         return Client(URL, token, transport=httpx.MockTransport(self), wait=lambda _: None, **more)
 
 
-def test_a_legacy_token_is_sent_as_it_is() -> None:
+def test_legacy_token_is_sent_unchanged() -> None:
     server = Server()
     client = server.client("0123456789abcdef")
     assert client.whoami() == {"id": 1}

@@ -1,4 +1,4 @@
-"""docker-compose.yml and the Dockerfile say what the code understands. They are built and run by tests/podman."""
+"""docker-compose.yml and the Dockerfile use only settings that the code knows. tests/podman builds and runs them."""
 
 from __future__ import annotations
 

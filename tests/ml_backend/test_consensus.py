@@ -39,10 +39,10 @@ class TestReadFromLabelStudio:
 
     def test_imported_annotations_are_no_ground_truth(self, bench: Bench) -> None:
         task = self.task(bench)
-        alone = bench.fake.add_task({2: ["rash"], 3: ["rash"]})
+        imported_task = bench.fake.add_task({2: ["rash"], 3: ["rash"]})
         for annotation in bench.fake.tasks[task]["annotations"]:
             annotation |= {"ground_truth": True, "updated_by": 1}
-        bench.fake.tasks[alone]["annotations"][0] |= {"ground_truth": True, "updated_by": None}
+        bench.fake.tasks[imported_task]["annotations"][0] |= {"ground_truth": True, "updated_by": None}
         bench.sync()
         assert agreed_of(bench) == {}
 

@@ -21,7 +21,7 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
     """
     table, key, cache = example.table(), example.key(), MemoryCache()
     truth = softirr.agreement(example.table(concepts=True), "exact").coefficients
-    held = dict.fromkeys(NAMES, 0)
+    n_covered = dict.fromkeys(NAMES, 0)
     for seed in range(SEEDS):
         sheet = draw_sheet(table, "indel", judgments=60, seed=seed, cache=cache)
         assert len(sheet.to_csv().splitlines()) == 61, "so many judgments as were asked for, though answers are sets"
@@ -31,6 +31,6 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
         audited = apply(table, "indel", [Judgments("key", judgments)], cache=cache)
         for name in NAMES:
             low, high = audited.coefficients[name].ci95 or (1.0, 0.0)
-            held[name] += low <= (truth[name].value or 0.0) <= high
+            n_covered[name] += low <= (truth[name].value or 0.0) <= high
     # 20 of 20 with these seeds; fewer than 17 would be chance once in 50 times
-    assert min(held.values()) >= 17, held
+    assert min(n_covered.values()) >= 17, n_covered

@@ -121,7 +121,7 @@ class TestForget:
 
     def test_everything_about_the_project_is_gone(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         store = store_of(folder)
-        other = store.ensure_project(URL, NUMBER + 1)["id"]
+        other_project = store.ensure_project(URL, NUMBER + 1)["id"]
         first = store.project(URL, NUMBER)
         assert first is not None
         reviews, requests = ReviewStore(store), RequestStore(store)
@@ -135,7 +135,7 @@ class TestForget:
         assert run(capsys, "forget", "--project", str(NUMBER))[0] == 0
         assert TEXT.encode() not in self.bytes_of(folder)
         store = store_of(folder)
-        assert [row["id"] for row in store.projects()] == [other], "other projects stay"
+        assert [row["id"] for row in store.projects()] == [other_project], "other projects stay"
         store.close()
 
     def test_a_former_store_is_named(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,7 +169,7 @@ class TestForget:
 
 
 class _Gone:
-    """A client of a Label Studio whose project was deleted."""
+    """A client of a Label Studio without the project, which was deleted."""
 
     def project(self, number: int) -> Any:
         raise NotFound("There is no such project.")

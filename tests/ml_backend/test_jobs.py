@@ -1,4 +1,4 @@
-"""The worker: what is due is in the store, and whatever happens to a run, the next one completes it."""
+"""The worker: due projects are in the store, and a run completes an earlier one that failed."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ class TestDue:
         assert bench.store.project_by_id(project)["summary_stale"] is False  # type: ignore[index]
 
     def test_the_project_that_is_due_first_runs_first(self, bench: Bench, project: int) -> None:
-        other = bench.store.ensure_project(URL, NUMBER + 1)["id"]
+        other_project = bench.store.ensure_project(URL, NUMBER + 1)["id"]
         bench.store.want(project, at=20.0)
-        bench.store.want(other, at=10.0)
-        bench.store.want(other, at=30.0)
-        assert bench.store.due(25.0) == [other, project]
+        bench.store.want(other_project, at=10.0)
+        bench.store.want(other_project, at=30.0)
+        assert bench.store.due(25.0) == [other_project, project]
 
     def test_a_later_request_does_not_postpone_an_earlier_one(self, bench: Bench, project: int) -> None:
         bench.store.want(project, at=10.0)

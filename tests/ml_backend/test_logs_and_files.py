@@ -38,14 +38,14 @@ class TestThinned:
         """550 tracebacks a second while a server was away; "hints dropped" 16,947 times."""
         now = [0.0]
         monkeypatch.setattr(logs.time, "monotonic", lambda: now[0])
-        thinned, written = Thinned(), []
+        thinned, messages = Thinned(), []
         for k in range(16_947):
             now[0] = k / 550
-            one = record("hint %d dropped", k)
-            if thinned.filter(one):
-                written.append(one.getMessage())
-        assert len(written) == logs.MOST_ALIKE
-        assert "counted, not written" in written[-1]
+            log_record = record("hint %d dropped", k)
+            if thinned.filter(log_record):
+                messages.append(log_record.getMessage())
+        assert len(messages) == logs.MOST_ALIKE
+        assert "counted, not written" in messages[-1]
         now[0] += logs.WINDOW
         last = record("hint %d dropped", 0)
         assert thinned.filter(last)
@@ -73,8 +73,8 @@ class TestLines:
             with create_app(services=services).test_client() as client:
                 reply = client.get("/report/7?k=very-secret", headers={"X-Request-ID": "abc-1"})
                 assert reply.headers["X-Request-ID"] == "abc-1"
-                strange = client.get("/report/7", headers={"X-Request-ID": "a b\tc"})
-                assert strange.headers["X-Request-ID"] not in ("a b\tc", "abc-1")
+                refused_id = client.get("/report/7", headers={"X-Request-ID": "a b\tc"})
+                assert refused_id.headers["X-Request-ID"] not in ("a b\tc", "abc-1")
             services.store.close()
         finally:
             root.handlers, root.level = handlers_before, level
@@ -108,7 +108,7 @@ class TestFiles:
             closed = keep_private(folder)
             assert "softirr.sqlite3" in closed
             assert "closed now" in caplog.text
-            modes = {place.name: stat.S_IMODE(place.stat().st_mode) for place in (folder, *folder.iterdir())}
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())}
             assert modes.pop("of somebody else") == 0o644
             assert modes.pop("data") == 0o700
             assert set(modes.values()) == {0o600}

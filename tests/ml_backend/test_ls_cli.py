@@ -1,6 +1,6 @@
-"""``softirr-ls`` as a user meets it: help, and sentences for what can't be done.
+"""``softirr-ls`` as a user meets it: help, and sentences for impossible requests.
 
-What it does is tested on a real server.
+Tests on a real server cover the commands' work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the measure does not fit the texts, every screen and every export says so, and nothing claims more than it can."""
+"""If the measure does not fit the texts, every screen and every export has a warning, and no unfounded claim."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TASKS = {n: {"2": [f"Fieber {n}"], "3": [f"Fieber {n}"], "4": [f"Husten {n}"]} f
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Seeded:
-    """A project whose texts the measure does not fit."""
+    """A project with a measure that does not fit its texts."""
     seeded = Seeded(tmp_path)
     seeded.put(TASKS)
     seeded.score()

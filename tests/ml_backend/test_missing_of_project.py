@@ -50,11 +50,11 @@ def test_marks_are_left_out_with_the_reason(bench: Bench) -> None:
 def test_report_and_terminal_count_them_by_annotator(bench: Bench) -> None:
     notes = [note.what for note in bench.sync().notes]
     first, *_ = sorted(bench.fake.tasks)
-    counted, doubtful = warnings(bench)[:2]
-    assert counted.startswith("4 texts count as missing answers and are not compared: ")
-    assert "2 (N/A, -)" in counted and "softirr-ls settings --missing none" in counted
+    count_warning, doubtful = warnings(bench)[:2]
+    assert count_warning.startswith("4 texts count as missing answers and are not compared: ")
+    assert "2 (N/A, -)" in count_warning and "softirr-ls settings --missing none" in count_warning
     assert doubtful.startswith("1 text counts as an answer but may mean that an answer is missing")
-    assert [one for one in notes if "count as missing answers" in one]
+    assert [note_text for note_text in notes if "count as missing answers" in note_text]
     assert stored(bench, first)["excluded"] == [["3", "missing, written as N/A"]]
     assert bench.row["summary"]["controls"]["findings"]["missing_marks"]["missing"] == {
         "1": {"N/A": 1},
@@ -83,10 +83,10 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
         box = {"x": 10, "y": 10, "width": 20, "height": 20}
         result = []
         for index, text in enumerate(texts):
-            own = {**box, "x": 50 * index, "text": [text]}
+            text_value = {**box, "x": 50 * index, "text": [text]}
             region = {"id": f"{user}{index}", "to_name": "image", "original_width": 9, "original_height": 9}
             result.append({**region, "from_name": "box", "type": "rectangle", "value": {**box, "x": 50 * index}})
-            result.append({**region, "from_name": "findings", "type": "textarea", "value": own})
+            result.append({**region, "from_name": "findings", "type": "textarea", "value": text_value})
         return {"id": user, "completed_by": user, "updated_at": "2026-01-01T00:00:00Z", "result": result}
 
     task = {"id": 1, "annotations": [annotation(1, ["fever", "rash"]), annotation(2, ["fever", "N/A"])]}
@@ -112,12 +112,13 @@ SIGNS = [{1: ["+"], 2: ["+"]}, {1: ["-"], 2: ["+"]}, {1: ["-"], 2: ["-"]}, {1: [
 
 
 def assert_same_as_of_export(bench: Bench, split: str | None = None) -> None:
-    there = bench.row["summary"]["controls"]["findings"]
-    here = softirr.agreement(softirr.read(bench.export(), split=split), "indel").to_dict()
+    of_project = bench.row["summary"]["controls"]["findings"]
+    of_export = softirr.agreement(softirr.read(bench.export(), split=split), "indel").to_dict()
     for name in ("headline", "expected_agreement", "coefficients"):
-        assert there[name] == here[name], name
+        assert of_project[name] == of_export[name], name
     excluded = [
-        sorted((entry["item"], entry["rater"], entry["reason"]) for entry in of["excluded"]) for of in (there, here)
+        sorted((entry["item"], entry["rater"], entry["reason"]) for entry in of["excluded"])
+        for of in (of_project, of_export)
     ]
     assert excluded[0] == excluded[1]
 

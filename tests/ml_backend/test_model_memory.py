@@ -13,13 +13,13 @@ from ml_backend.worker import __main__ as process
 from tests.ml_backend.bench import Bench
 
 
-@pytest.mark.parametrize("given", [None, "7"])
+@pytest.mark.parametrize("preset", [None, "7"])
 def test_the_worker_process_keeps_few_kernels_unless_told_otherwise(
-    monkeypatch: pytest.MonkeyPatch, given: str | None
+    monkeypatch: pytest.MonkeyPatch, preset: str | None
 ) -> None:
     name, value = process.FEWER_KERNELS
-    monkeypatch.setenv(name, given or "")
-    if given is None:
+    monkeypatch.setenv(name, preset or "")
+    if preset is None:
         monkeypatch.delenv(name)
 
     def stop_here() -> None:
@@ -28,7 +28,7 @@ def test_the_worker_process_keeps_few_kernels_unless_told_otherwise(
     monkeypatch.setattr(process.Settings, "from_environment", stop_here)
     with pytest.raises(KeyboardInterrupt):
         process.main()
-    assert os.environ[name] == (given or value)
+    assert os.environ[name] == (preset or value)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Controls that are no text: read with the texts, compared as by `softirr score`, and without effect on the texts."""
+"""Controls other than text: read with the texts, compared as by `softirr score`, and without effect on the texts."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_each_field_is_that_of_the_export(bench: Bench) -> None:
 def test_a_report_reads_the_answers_to_all_fields_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     reads = []
     stored = Store.fields
-    monkeypatch.setattr(Store, "fields", lambda *given: reads.append(given) or stored(*given))
+    monkeypatch.setattr(Store, "fields", lambda *arguments: reads.append(arguments) or stored(*arguments))
     bench.sync()
     assert len(rows(bench)) == len(ANSWERED) and len(reads) == 1
 
@@ -111,8 +111,8 @@ def test_a_report_reads_the_answers_to_all_fields_once(bench: Bench, monkeypatch
 def test_an_answer_under_an_old_config_is_left_out_of_fields_too(bench: Bench) -> None:
     old = [{**region(["fever"]), "from_name": "former"}]
     task = bench.fake.add_task()
-    for user, own in ((1, [*old, result("side", "choices", ["left"])]), (2, old)):
-        bench.fake.annotate(task, user, [], result=own)
+    for user, results in ((1, [*old, result("side", "choices", ["left"])]), (2, old)):
+        bench.fake.annotate(task, user, [], result=results)
     bench.sync()
     side = dict(bench.store.fields(bench.row["id"]))[task]["side"]
     assert side["answers"] == {"1": ["left"]}
@@ -123,38 +123,42 @@ def test_an_answer_under_an_old_config_is_left_out_of_fields_too(bench: Bench) -
 
 def test_texts_scores_and_predictions_do_not_depend_on_other_controls(bench: Bench, tmp_path: Path) -> None:
     bench.sync()
-    plain = Bench(tmp_path / "plain")
+    text_bench = Bench(tmp_path / "plain")
     for task in bench.fake.tasks.values():
-        given = {one["completed_by"]: one["result"][0]["value"]["text"] for one in task["annotations"]}
-        plain.fake.add_task(given)
-    plain.sync()
-    assert "fields" not in plain.row["summary"]
-    for store, row in ((bench.store, bench.row), (plain.store, plain.row)):
+        texts_by_rater = {
+            annotation["completed_by"]: annotation["result"][0]["value"]["text"] for annotation in task["annotations"]
+        }
+        text_bench.fake.add_task(texts_by_rater)
+    text_bench.sync()
+    assert "fields" not in text_bench.row["summary"]
+    for store, row in ((bench.store, bench.row), (text_bench.store, text_bench.row)):
         assert len(list(store.answers(row["id"]))) == 12
     of_texts = [
         [
             (row["answers_hash"], row["agreement"])
-            for row in one.store.get_tasks(one.row["id"], list(one.fake.tasks)).values()
+            for row in each_bench.store.get_tasks(each_bench.row["id"], list(each_bench.fake.tasks)).values()
         ]
-        for one in (bench, plain)
+        for each_bench in (bench, text_bench)
     ]
     assert of_texts[0] == of_texts[1]
-    summaries = [one.row["summary"]["controls"]["findings"]["coefficients"] for one in (bench, plain)]
+    summaries = [
+        each_bench.row["summary"]["controls"]["findings"]["coefficients"] for each_bench in (bench, text_bench)
+    ]
     assert summaries[0] == summaries[1]
 
 
 def test_a_changed_choice_changes_its_summary_and_no_score(bench: Bench) -> None:
     bench.sync()
-    before = rows(bench)
+    rows_before = rows(bench)
     task = next(iter(bench.fake.tasks))
     annotation = bench.fake.tasks[task]["annotations"][0]
     changed = [result("side", "choices", ["right"]) if r["from_name"] == "side" else r for r in annotation["result"]]
     bench.fake.edit(annotation["id"], [], result=changed)
     bench.store.update_project(bench.row["id"], summary_due=0.0)
-    written = bench.sync()
-    assert (written.created, written.updated, written.deleted) == (0, 0, 0)
-    assert rows(bench)["side"]["value"] != before["side"]["value"]
-    assert rows(bench)["stars"] == before["stars"]
+    outcome = bench.sync()
+    assert (outcome.created, outcome.updated, outcome.deleted) == (0, 0, 0)
+    assert rows(bench)["side"]["value"] != rows_before["side"]["value"]
+    assert rows(bench)["stars"] == rows_before["stars"]
 
 
 def test_hostile_and_reviewers_values_are_left_out(bench: Bench) -> None:
@@ -190,16 +194,16 @@ def test_texts_are_read_where_another_field_can_not_be(bench: Bench, monkeypatch
 
 
 def test_a_field_that_nobody_answers_has_no_row(tmp_path: Path) -> None:
-    one = Bench(tmp_path, FakeLabelStudio(CONFIG))
-    one.fake.add_task({1: ["fever"], 2: ["fever"]})
-    one.sync()
-    assert "fields" not in one.row["summary"]
+    field_bench = Bench(tmp_path, FakeLabelStudio(CONFIG))
+    field_bench.fake.add_task({1: ["fever"], 2: ["fever"]})
+    field_bench.sync()
+    assert "fields" not in field_bench.row["summary"]
 
 
 def test_values_of_regions_are_pooled_as_in_the_export(bench: Bench) -> None:
-    for task, given in enumerate(bench.fake.tasks.values()):
-        for annotation in given["annotations"]:
-            of_regions = [result("of_region", "choices", [one]) for one in ("x", "y")[: 1 + task % 2]]
+    for task, stored_task in enumerate(bench.fake.tasks.values()):
+        for annotation in stored_task["annotations"]:
+            of_regions = [result("of_region", "choices", [choice]) for choice in ("x", "y")[: 1 + task % 2]]
             bench.fake.edit(annotation["id"], [], result=[*annotation["result"], *of_regions])
     bench.sync()
     table = softirr.read(bench.export(), kind="auto", control="of_region")
@@ -223,17 +227,22 @@ def test_each_task_is_compared_as_in_the_whole_project(bench: Bench) -> None:
     bench.choose(missing="auto,4")
     bench.sync()
     tables = softirr.read_texts(bench.export(), kind="auto", missing="auto,4")
-    chosen = effective(Settings(), chosen=bench.row["chosen"]).values
+    project_settings = effective(Settings(), chosen=bench.row["chosen"]).values
     for name in ANSWERED:
         fit = FieldFit.from_dict(json.loads(json.dumps(bench.row["summary"]["fits"][name])))
         items = softirr.agreement(tables[name]).items
         stored = dict(bench.store.fields(bench.row["id"]))
-        of_tasks = {str(n): field_of_task(n, own, name, fit, chosen).agreement for n, own in stored.items()}
-        wanted = {item.id: item.agreement for item in items}
-        assert {n for n, one in of_tasks.items() if one is None} == {n for n, one in wanted.items() if one is None}
-        known = {n: one for n, one in wanted.items() if one is not None}
-        assert {n: of_tasks[n] for n in known} == pytest.approx(known, abs=1e-12, rel=0), name
-        assert len(set(known.values())) > 1, name
+        of_tasks = {
+            str(n): field_of_task(n, answers_of_task, name, fit, project_settings).agreement
+            for n, answers_of_task in stored.items()
+        }
+        by_export = {item.id: item.agreement for item in items}
+        assert {n for n, agreement in of_tasks.items() if agreement is None} == {
+            n for n, agreement in by_export.items() if agreement is None
+        }
+        defined = {n: agreement for n, agreement in by_export.items() if agreement is not None}
+        assert {n: of_tasks[n] for n in defined} == pytest.approx(defined, abs=1e-12, rel=0), name
+        assert len(set(defined.values())) > 1, name
 
 
 def panel_of(bench: Bench, user: str, role: str) -> Any:
@@ -251,8 +260,8 @@ def panel_of(bench: Bench, user: str, role: str) -> Any:
 def test_the_panel_has_a_part_for_each_field(bench: Bench) -> None:
     bench.sync()
     panel = panel_of(bench, "90", "reviewer")
-    assert panel["status"] == "ready" and [one["name"] for one in panel["fields"]] == ["findings", *ANSWERED]
-    assert {one["name"]: one["kind"] for one in panel["fields"][1:]} == {name: KINDS[name] for name in ANSWERED}
+    assert panel["status"] == "ready" and [entry["name"] for entry in panel["fields"]] == ["findings", *ANSWERED]
+    assert {entry["name"]: entry["kind"] for entry in panel["fields"][1:]} == {name: KINDS[name] for name in ANSWERED}
     _, side, _, stars, *_ = panel["fields"]
     assert side["values"] == [{"values": ["right"], "raters": ["1", "3"]}, {"values": ["left"], "raters": ["2"]}]
     assert (side["suggestion"], side["suggested_by"]) == (["right"], "majority")
@@ -298,19 +307,19 @@ def test_the_report_has_a_part_for_each_field(bench: Bench) -> None:
     assert side["confusion"] == matrix["pairs"] and side["labels"][HOSTILE] == matrix["labels"]["2"]
 
     text = client.get(f"/report/{NUMBER}?project={NUMBER}").text
-    part = text.partition('id="h-fields"')[2].partition("</section>")[0]
-    shown = str(escape(HOSTILE))
-    assert HOSTILE not in text and f'<th scope="row"><bdi>{shown}</bdi></th>' in part
-    assert f'<th scope="row"><bdi dir="auto">{shown}</bdi></th>' in part
+    section = text.partition('id="h-fields"')[2].partition("</section>")[0]
+    escaped = str(escape(HOSTILE))
+    assert HOSTILE not in text and f'<th scope="row"><bdi>{escaped}</bdi></th>' in section
+    assert f'<th scope="row"><bdi dir="auto">{escaped}</bdi></th>' in section
     assert text.index('id="verdict"') < text.index('id="h-fields"') < text.index("data-item=")
-    assert all(f"<summary><bdi>{name}</bdi>" in part for name in ANSWERED)
+    assert all(f"<summary><bdi>{name}</bdi>" in section for name in ANSWERED)
 
 
 def test_a_project_of_texts_has_no_part_for_fields(tmp_path: Path) -> None:
-    one = Bench(tmp_path)
-    answered(one.fake)
-    one.sync()
-    assert 'id="h-fields"' not in app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").text
+    text_bench = Bench(tmp_path)
+    answered(text_bench.fake)
+    text_bench.sync()
+    assert 'id="h-fields"' not in app_of(text_bench).get(f"/report/{NUMBER}?project={NUMBER}").text
 
 
 def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> None:

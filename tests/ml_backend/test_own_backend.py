@@ -1,4 +1,4 @@
-"""A project is connected to the backend that knows it, or a sentence says why its links would not open."""
+"""A project is connected to the backend that knows it, or a sentence has the reason why its links would not open."""
 
 import threading
 from collections.abc import Iterator
@@ -66,8 +66,8 @@ def test_the_doctor_looks_at_the_projects_own_address(backend: tuple[Seeded, str
     seeded = Seeded(tmp_path / "own")
     server = make_server("127.0.0.1", 0, seeded.app, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    own = f"http://127.0.0.1:{server.server_port}"
-    seeded.services.store.update_project(seeded.project, connection={"mode": "connected", "url": own})
+    own_url = f"http://127.0.0.1:{server.server_port}"
+    seeded.services.store.update_project(seeded.project, connection={"mode": "connected", "url": own_url})
     settings = seeded.settings.model_copy(update={"host": "127.0.0.1", "port": int(url.rpartition(":")[2])})
 
     def answers(number: int | None) -> list[str]:
@@ -78,13 +78,13 @@ def test_the_doctor_looks_at_the_projects_own_address(backend: tuple[Seeded, str
         )
         return [finding.what for finding in findings if "://" in finding.what]
 
-    assert answers(NUMBER)[0] == f"This backend answers at {own}."
+    assert answers(NUMBER)[0] == f"This backend answers at {own_url}."
     assert "another place than this command" in answers(None)[0]
     server.shutdown()
     server.server_close()
-    assert answers(NUMBER) == [f"This backend does not answer at {own}."]
+    assert answers(NUMBER) == [f"This backend does not answer at {own_url}."]
     settings = settings.model_copy(update={"port": 9})
-    assert answers(NUMBER) == [f"This backend does not answer at {own}."]
+    assert answers(NUMBER) == [f"This backend does not answer at {own_url}."]
 
 
 def test_a_finding_tells_the_next_step() -> None:

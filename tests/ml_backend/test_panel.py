@@ -1,4 +1,4 @@
-"""The panel's page and data: who gets what, when it stays neutral, and what it says."""
+"""The panel's page and data: access by role, neutral states, and texts."""
 
 import json
 from collections.abc import Callable
@@ -54,12 +54,12 @@ class TestPage:
 
     def test_files_are_found_and_may_be_kept(self, seeded: Seeded) -> None:
         text = framed(seeded).text
-        places = [word.split('"')[0] for word in text.split('="panel/static/')[1:]]
-        assert sorted(place.partition("/")[2] for place in places) == sorted(
+        file_paths = [word.split('"')[0] for word in text.split('="panel/static/')[1:]]
+        assert sorted(file_path.partition("/")[2] for file_path in file_paths) == sorted(
             path.name for path in (plugin_dir() / "panel").iterdir()
         )
-        for place in places:
-            reply = seeded.client.get(f"/panel/static/{place}")
+        for file_path in file_paths:
+            reply = seeded.client.get(f"/panel/static/{file_path}")
             assert reply.status_code == 200
             assert "max-age=31536000" in reply.headers["Cache-Control"]
         assert seeded.client.get("/panel/static/x/../../../pyproject.toml").status_code == 404
@@ -86,8 +86,8 @@ class TestAccess:
     @pytest.mark.parametrize("header", ["Referer", "Origin"])
     def test_other_sites_get_nothing_even_with_the_key(self, seeded: Seeded, header: str) -> None:
         query = {"project": NUMBER, "task": 101, "k": seeded.key()}
-        for place in ("http://evil.example", "null", f"{LABEL_STUDIO}.evil.example", "http://labels.example:8081"):
-            assert seeded.client.get("/api/panel", query_string=query, headers={header: place}).status_code == 403
+        for origin in ("http://evil.example", "null", f"{LABEL_STUDIO}.evil.example", "http://labels.example:8081"):
+            assert seeded.client.get("/api/panel", query_string=query, headers={header: origin}).status_code == 403
         reply = seeded.client.get("/api/panel", query_string=query, headers={header: LABEL_STUDIO})
         assert reply.status_code == 200
 
@@ -156,9 +156,9 @@ class TestAnnotators:
         body = {"task": 101, "state": "sent back", "note": "Name the side."}
         assert seeded.send("/api/queue", client=ben, **body).status_code == 403
         assert seeded.send("/api/queue", client=seeded.as_person(), **body).status_code == 201
-        shown = ask(seeded, 101, client=ben).json
-        assert (shown["status"], shown["note"], shown["texts"]) == ("note", "Name the side.", ["Fever.", "a cough"])
-        assert "Ann" not in json.dumps(shown) and '"fever"' not in json.dumps(shown), "no text of a colleague"
+        panel = ask(seeded, 101, client=ben).json
+        assert (panel["status"], panel["note"], panel["texts"]) == ("note", "Name the side.", ["Fever.", "a cough"])
+        assert "Ann" not in json.dumps(panel) and '"fever"' not in json.dumps(panel), "no text of a colleague"
         assert ask(seeded, 101, client=ben, labeling=1).json["status"] == "hidden", "they are about to answer"
         assert ask(seeded, 101, client=seeded.as_person("annotator", "7")).json["status"] == "hidden"
 
@@ -201,9 +201,9 @@ class TestReviewers:
         body = {"task": 102, "pairs": [pair], "verdict": "same", "cause": "ambiguous"}
         assert seeded.send("/api/decisions", client=seeded.as_person(), **body).status_code == 201
         seeded.score()
-        (shown,) = pairs(102)
-        assert shown["texts"] == pair and texts_before in ([], [pair])
-        assert (shown["decision"]["verdict"], shown["decision"]["cause"]) == ("same", "ambiguous")
+        (offered,) = pairs(102)
+        assert offered["texts"] == pair and texts_before in ([], [pair])
+        assert (offered["decision"]["verdict"], offered["decision"]["cause"]) == ("same", "ambiguous")
         assert pairs(103) == []
 
     def test_names_can_be_hidden(self, seeded: Seeded) -> None:
@@ -246,15 +246,15 @@ class TestReviewers:
 
     def test_unchanged_answer_costs_no_body(self, seeded: Seeded) -> None:
         first = ask(seeded, 101)
-        again = seeded.as_person().get(
+        second = seeded.as_person().get(
             "/api/panel",
             query_string={"project": NUMBER, "task": 101, "k": seeded.key()},
             headers={"If-None-Match": first.headers["ETag"]},
         )
-        assert again.status_code == 304 and not again.data
+        assert second.status_code == 304 and not second.data
 
     def test_several_fields_have_one_sentence(self, seeded: Seeded) -> None:
-        seeded.put({101: TASKS[101]}, beside={"notes": {101: {"2": ["a"], "3": ["b"], "4": ["a"]}}})
+        seeded.put({101: TASKS[101]}, other_controls={"notes": {101: {"2": ["a"], "3": ["b"], "4": ["a"]}}})
         seeded.score()
         body = ask(seeded, 101).json
         assert [field["name"] for field in body["fields"]] == ["findings", "notes"]

@@ -23,11 +23,11 @@ def seeded(tmp_path: Path) -> Seeded:
 
 
 def box(region: str, text: str, x: float) -> list[dict[str, Any]]:
-    place = {"x": x, "y": 10, "width": 20, "height": 10}
+    extent = {"x": x, "y": 10, "width": 20, "height": 10}
     size = {"original_width": 200, "original_height": 100}
     return [
-        {"id": region, "type": "rectanglelabels", "from_name": "kind", "to_name": "image", **size, "value": {**place, "rectanglelabels": ["Defect"]}},
-        {"id": region, "type": "textarea", "from_name": "note", "to_name": "image", **size, "value": {**place, "text": [text]}},
+        {"id": region, "type": "rectanglelabels", "from_name": "kind", "to_name": "image", **size, "value": {**extent, "rectanglelabels": ["Defect"]}},
+        {"id": region, "type": "textarea", "from_name": "note", "to_name": "image", **size, "value": {**extent, "text": [text]}},
     ]  # fmt: skip
 
 
@@ -67,9 +67,11 @@ class TestRegions:
         first = of_card["2"]
         assert (first["label"], first["box"], first["ratio"], first["region"]) == ("Defect", [10, 10, 20, 10], 2.0, "a")
         assert first["where"] == "10 to 30% across, 10 to 20% down"
-        alone = {card["has"][0]: card["regions"][0][1]["region"] for card in field["cards"] if len(card["has"]) == 1}
+        single_cards = {
+            card["has"][0]: card["regions"][0][1]["region"] for card in field["cards"] if len(card["has"]) == 1
+        }
         if regions.task(9)["answers"]["note"].get("groups"):
-            assert alone == {"2": "b", "3": "d"}, "the same words elsewhere are another region"
+            assert single_cards == {"2": "b", "3": "d"}, "the same words elsewhere are another region"
         assert field["shows"] == {"kind": "image", "address": f"{LABEL_STUDIO}/data/upload/1/a.png"}
 
     @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What counts as the same in a project: a setting, part of every score, and said wherever a coefficient is shown."""
+"""A project's policy: a setting, a part of every score, and shown with every coefficient."""
 
 from pathlib import Path
 from typing import Any
@@ -32,16 +32,16 @@ def seeded(tmp_path: Path) -> Seeded:
 
 
 class TestSetting:
-    @pytest.mark.parametrize("given", ["any-severity", {"ignore": ["severity"], "more_general": "strict"}])
-    def test_a_preset_or_an_object(self, given: Any) -> None:
-        checked = checked_options({"policy": given}, source="x")
+    @pytest.mark.parametrize("policy", ["any-severity", {"ignore": ["severity"], "more_general": "strict"}])
+    def test_a_preset_or_an_object(self, policy: Any) -> None:
+        checked = checked_options({"policy": policy}, source="x")
         settings = effective(Settings.from_environment({}), connection=checked)
         assert settings.values.policy.ignore == {"severity"}
         assert settings.sources["policy"] == "connection"
         assert settings.to_dict()["policy"]["value"] == settings.values.policy.to_dict()
 
     @pytest.mark.parametrize(
-        ("given", "says"),
+        ("policy", "says"),
         [
             ("/etc/passwd", "there is no policy '/etc/passwd'"),
             ({"ignore": ["mood"]}, "no attribute 'mood'"),
@@ -51,9 +51,9 @@ class TestSetting:
             ({"split": "words"}, "splitting is 'words'"),
         ],
     )
-    def test_what_is_refused(self, given: Any, says: str) -> None:
+    def test_what_is_refused(self, policy: Any, says: str) -> None:
         with pytest.raises(InputError, match=says):
-            checked_options({"policy": given}, source="the connection")
+            checked_options({"policy": policy}, source="the connection")
 
     def test_a_file_is_for_the_operator_only(self, tmp_path: Path) -> None:
         ANY_SEVERITY.save(tmp_path / "policy.json")
@@ -76,12 +76,14 @@ def test_scores_panel_and_report_follow_the_policy(seeded: Seeded) -> None:
     tasks = seeded.store.get_tasks(seeded.project, list(TASKS))
     assert [tasks[n]["agreement"] == 1.0 for n in TASKS] == [True, False, False]
     match = tasks[101]["details"]["controls"]["findings"]["matches"][0]
-    written = {"2": "severe knee pain", "3": "mild knee pain"}
-    assert match["texts"] == written  # shown as written
+    original_texts = {"2": "severe knee pain", "3": "mild knee pain"}
+    assert match["texts"] == original_texts  # shown as written
     query = {"project": NUMBER, "task": 101, "k": seeded.key()}
     panel = seeded.as_person().get("/api/panel", query_string=query).json
     (card,) = panel["fields"][0]["cards"]
-    assert {text["text"]: text["raters"] for text in card["texts"]} == {text: [who] for who, text in written.items()}
+    assert {text["text"]: text["raters"] for text in card["texts"]} == {
+        text: [who] for who, text in original_texts.items()
+    }
     assert (panel["task"]["agreement"], card["lacks"]) == (1.0, [])
     report = seeded.report()
     assert ANY_SEVERITY.describe() in report["verdict"]["basis"]

@@ -1,4 +1,4 @@
-"""The ML backend protocol as Label Studio 1.23.2 speaks it, and what it must not fall over."""
+"""The ML backend protocol as Label Studio 1.23.2 speaks it, and hostile requests."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ class TestPredict:
     ) -> None:
         key = known(bench)
         monkeypatch.setattr(protocol_module, "MOST_PAIRS_AT_ONCE", 10)
-        many = predict_task(5, {1: [f"a{k}" for k in range(20)], 2: ["b"]})
-        few = predict_task(6, {1: ["fever"], 2: ["fever"]})
-        results = client.post("/predict", json=predict_body([many, few])).json["results"]
+        large_task = predict_task(5, {1: [f"a{k}" for k in range(20)], 2: ["b"]})
+        small_task = predict_task(6, {1: ["fever"], 2: ["fever"]})
+        results = client.post("/predict", json=predict_body([large_task, small_task])).json["results"]
         assert [result["score"] for result in results] == [None, 1.0]
         drain(bench.services.background)
         assert bench.store.due(time.time()) == [key]
@@ -254,12 +254,12 @@ class TestWebhook:
 
     def test_the_secret_names_the_project_and_the_body_does_not(self, client: FlaskClient, bench: Bench) -> None:
         known(bench)
-        other = bench.store.ensure_project(URL, 77)["id"]
-        bench.store.update_project(other, connection={"mode": "connected"}, webhook_secret="theirs")
+        other_project = bench.store.ensure_project(URL, 77)["id"]
+        bench.store.update_project(other_project, connection={"mode": "connected"}, webhook_secret="theirs")
         body = {"action": "TASKS_CREATED", "project": {"id": NUMBER}}
         assert client.post("/webhook", json=body, headers={SECRET_HEADER: "theirs"}).status_code == 202
         drain(bench.services.background)
-        assert bench.store.due(time.time()) == [other]
+        assert bench.store.due(time.time()) == [other_project]
 
     def test_a_late_call_for_a_disconnected_project_wakes_nothing(self, client: FlaskClient, bench: Bench) -> None:
         key = known(bench)
@@ -297,12 +297,12 @@ class TestSecrets:
     def test_each_route(self, guarded: tuple[Bench, FlaskClient], method: str, path: str) -> None:
         bench, client = guarded
         known(bench)
-        other = bench.store.ensure_project(URL, 77)["id"]
-        bench.store.update_project(other, connection={"mode": "connected"})
+        other_project = bench.store.ensure_project(URL, 77)["id"]
+        bench.store.update_project(other_project, connection={"mode": "connected"})
         body = None if method == "GET" else {**SETUP, **predict_body([])}
         wrong = [
             {},
-            *({"Authorization": given} for given in ("Basic !", "Bearer x", "Basic dTpw", "Basic c29mdGlycjo=")),
+            *({"Authorization": header} for header in ("Basic !", "Bearer x", "Basic dTpw", "Basic c29mdGlycjo=")),
         ]
         for headers in (*wrong, *([bench.caller(77)] if body else []), bench.caller(78)):
             reply = client.open(path, method=method, json=body, headers=headers)

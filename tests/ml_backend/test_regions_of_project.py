@@ -47,12 +47,12 @@ def test_an_annotation_copied_from_a_prediction_does_not_replace_the_own_one(ben
 
 
 def test_too_many_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
-    task, other = bench.fake.add_task(), bench.fake.add_task()
+    task, small_task = bench.fake.add_task(), bench.fake.add_task()
     bench.fake.annotate(task, 1, [], result=[marked(f"a{i}", "fever", i, i + 1) for i in range(MOST_AT_ONCE)])
-    for number, user in ((task, 2), (other, 1), (other, 2)):
+    for number, user in ((task, 2), (small_task, 1), (small_task, 2)):
         bench.fake.annotate(number, user, [], result=[marked("b", "fever", 0, 5)])
     bench.sync()
-    assert set(bench.fake.predictions()) == {other}
+    assert set(bench.fake.predictions()) == {small_task}
     listed = bench.row["summary"]["controls"]["findings"]["excluded"]
     assert [(entry["item"], entry["rater"], entry["reason"]) for entry in listed] == [
         (str(task), rater, TOO_MANY_REGIONS) for rater in ("1", "2")
@@ -78,11 +78,13 @@ def test_regions_of_two_raters_are_a_stable_match(axes: int) -> None:
             }
             for user in "12"
         ]
-        places = matched_texts({"annotations": annotations}, "findings", ["1", "2"])
-        texts = [[text for own in place.values() for text in own] for place in places]
-        assert sorted(text for own in texts for text in own) == sorted(boxes)
-        assert all(len(own) < 2 for place in places for own in place.values())
-        gain = {name: _shared(*(boxes[text][1] for text in own)) for own in texts for name in own if len(own) == 2}
+        matches = matched_texts({"annotations": annotations}, "findings", ["1", "2"])
+        texts = [[text for texts_of_rater in matched.values() for text in texts_of_rater] for matched in matches]
+        assert sorted(text for group in texts for text in group) == sorted(boxes)
+        assert all(len(texts_of_rater) < 2 for matched in matches for texts_of_rater in matched.values())
+        gain = {
+            name: _shared(*(boxes[text][1] for text in group)) for group in texts for name in group if len(group) == 2
+        }
         for a, b in itertools.combinations(boxes, 2):
             if boxes[a][0] != boxes[b][0]:
                 assert _shared(boxes[a][1], boxes[b][1]) <= max(gain.get(a, 0), gain.get(b, 0)) + 1e-12

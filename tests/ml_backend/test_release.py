@@ -83,19 +83,19 @@ def test_a_task_that_a_reviewer_marks_as_done_waits_for_nobody(bench: Bench) -> 
 
 
 @pytest.mark.parametrize("with_annotations", [True, False])
-@pytest.mark.parametrize("known", [True, False])
-def test_retrieving_predictions_shows_no_more(bench: Bench, known: bool, with_annotations: bool) -> None:
-    """Anybody in the project can ask for them in the Data Manager."""
+@pytest.mark.parametrize("is_synced", [True, False])
+def test_retrieving_predictions_shows_no_more(bench: Bench, is_synced: bool, with_annotations: bool) -> None:
+    """Anybody in the project can request them in the Data Manager."""
     waiting = bench.fake.add_task({1: ["fever"], 2: ["fever"]})
     complete = bench.fake.add_task({1: ["rash"], 2: ["rash"], 3: ["rash"]})
-    if known:
+    if is_synced:
         bench.sync()
     else:
         row = bench.store.ensure_project(bench.settings.label_studio_url, NUMBER)
         bench.store.update_project(row["id"], required=3)
     first, second = predict(bench, waiting, complete, with_annotations=with_annotations)
     assert first["score"] is None and first["result"] == [] and "fever" not in json.dumps(first)
-    if known or with_annotations:
+    if is_synced or with_annotations:
         assert second["score"] == 1.0
 
 

@@ -123,8 +123,8 @@ def test_lead_sets_the_target_and_the_policy(seeded: Seeded) -> None:
     verdict = seeded.report()["verdict"]
     assert (verdict["target"], verdict["target_source"]) == (0.8, "set for this project")
     assert seeded.send("/api/report/target", client=lead, target=2).status_code == 400
-    chosen = seeded.send("/api/report/policy", client=lead, policy="any-severity")
-    assert chosen.status_code == 202 and seeded.row["chosen"]["policy"]["ignore"] == ["severity"]
+    reply = seeded.send("/api/report/policy", client=lead, policy="any-severity")
+    assert reply.status_code == 202 and seeded.row["chosen"]["policy"]["ignore"] == ["severity"]
     assert seeded.send("/api/report/policy", client=lead, policy="nonsense").status_code == 400
 
 
@@ -144,16 +144,16 @@ def test_version_changes_with_results_and_marks(seeded: Seeded) -> None:
 def test_unchanged_json_costs_no_body(seeded: Seeded) -> None:
     client = seeded.as_person()
     first = seeded.get("/api/report", client=client)
-    again = client.get(
+    second = client.get(
         "/api/report", query_string={"project": NUMBER}, headers={"If-None-Match": first.headers["ETag"]}
     )
-    assert again.status_code == 304 and not again.data
+    assert second.status_code == 304 and not second.data
 
 
 @pytest.mark.parametrize("address", ["api/report", f"report/{NUMBER}", f"report/{NUMBER}/report.json"])
 def test_unknown_field_is_refused(seeded: Seeded, address: str) -> None:
-    known, other = (seeded.get(f"/{address}", control=name) for name in ("findings", "nothing"))
-    assert (known.status_code, other.status_code) == (200, 404) and "no such field" in other.text
+    known_field, unknown_field = (seeded.get(f"/{address}", control=name) for name in ("findings", "nothing"))
+    assert (known_field.status_code, unknown_field.status_code) == (200, 404) and "no such field" in unknown_field.text
 
 
 def test_project_without_scores_says_so(tmp_path: Path) -> None:

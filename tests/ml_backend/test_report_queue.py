@@ -25,9 +25,9 @@ class TestQueue:
         assert all(row["sentence"] and row["link"].endswith(f"task={row['task']}") for row in result["tasks"])
 
     def test_pages(self, seeded: Seeded) -> None:
-        whole = [row["task"] for row in seeded.get("/api/queue").json["tasks"]]
-        part = seeded.get("/api/queue", limit=2, offset=1).json
-        assert [row["task"] for row in part["tasks"]] == whole[1:3]
+        all_tasks = [row["task"] for row in seeded.get("/api/queue").json["tasks"]]
+        page = seeded.get("/api/queue", limit=2, offset=1).json
+        assert [row["task"] for row in page["tasks"]] == all_tasks[1:3]
 
     def test_done_goes_to_the_end_and_comes_back(self, seeded: Seeded) -> None:
         reply = self.send(seeded)
@@ -93,14 +93,14 @@ class TestQueue:
 
     def test_next_walks_the_list_to_its_end(self, seeded: Seeded) -> None:
         listed = [row for row in seeded.get("/api/queue").json["tasks"] if row["state"] == "ready"]
-        seen, task = [], None
+        visited, task = [], None
         while True:
             result = seeded.get("/api/queue/next", **({} if task is None else {"task": task})).json
             if result["task"] is None:
                 break
-            seen.append((result["task"], result["link"], result["position"]))
+            visited.append((result["task"], result["link"], result["position"]))
             task = result["task"]
-        assert seen == [(row["task"], row["link"], position) for position, row in enumerate(listed, 1)]
+        assert visited == [(row["task"], row["link"], position) for position, row in enumerate(listed, 1)]
         assert (result["left"], result["link"]) == (3, None)
 
     def test_next_goes_on_from_a_task_that_was_just_done(self, seeded: Seeded) -> None:
@@ -117,10 +117,10 @@ class TestQueue:
         seeded.update(connection={"mode": "connected", "view": 7})
         row = seeded.get("/api/queue").json["tasks"][0]
         assert row["link"].endswith(f"/projects/{NUMBER}/data?tab=7&task={row['task']}")
-        asked = seeded.get("/api/queue/next", tab="H4sIAAAA").json
-        assert "?tab=H4sIAAAA&task=" in asked["link"]
-        asked = seeded.get("/api/queue/next", tab="7&task=1#").json
-        assert "?tab=7&task=" in asked["link"] and "#" not in asked["link"]
+        reply = seeded.get("/api/queue/next", tab="H4sIAAAA").json
+        assert "?tab=H4sIAAAA&task=" in reply["link"]
+        reply = seeded.get("/api/queue/next", tab="7&task=1#").json
+        assert "?tab=7&task=" in reply["link"] and "#" not in reply["link"]
 
     def test_next_after_an_invalid_task_is_refused(self, seeded: Seeded) -> None:
         assert seeded.get("/api/queue/next", task="x").status_code == 400

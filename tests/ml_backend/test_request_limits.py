@@ -1,4 +1,4 @@
-"""Slow and greedy clients: what they may cost, and that everybody else is served meanwhile."""
+"""Slow and greedy clients: limits of their requests, and service for everybody else."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def running(folder: Path, **options: Any) -> Iterator[str]:
     port = free_port()
     environment = {"BASIC_AUTH_USER": AUTH[0], "BASIC_AUTH_PASS": AUTH[1], "PORT": str(port)}
     services = connected(folder, environment, **options)
-    known = KnownSecrets(lambda: secrets_of_programs(services))
-    known.refresh()
-    server = make_server(create_app(services=services), services.settings, known)
+    secrets = KnownSecrets(lambda: secrets_of_programs(services))
+    secrets.refresh()
+    server = make_server(create_app(services=services), services.settings, secrets)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
@@ -105,10 +105,10 @@ class TestSlowClients:
             release.wait(30)
             return "done"
 
-        plain = create_app
+        original_create_app = create_app
 
         def with_work(**options: Any) -> Any:
-            app = plain(**options)
+            app = original_create_app(**options)
             app.view_functions["report.files"] = work
             return app
 

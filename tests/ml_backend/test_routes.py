@@ -42,7 +42,7 @@ GRANTS: Mapping[str, frozenset[Access]] = {
     "connection": frozenset({"anyone", "connection", "connected project", "webhook"}),
     "webhook": frozenset({"anyone", "webhook"}),
 }
-"""What each role may do; a role has no more than is listed here."""
+"""Permissions of each role; a role has no others."""
 
 
 class Walk:
@@ -140,7 +140,7 @@ def test_each_role_may_do_what_the_table_says(walk: Walk, role: str) -> None:
         assert row is not None, f"{method} {rule.rule} is not in the table"
         status = walk.status(role, method, rule)
         assert status < 500 and status not in (421, 429), f"{method} {rule.rule}: {status}"
-        # Without the report's key a program learns no more than that there is no such project.
+        # Without the report's key a program gets the reply for a missing project.
         refusals = (401, 403, 404) if "report key" in row.access else (401, 403)
         allowed = bool(GRANTS[role] & set(row.access))
         if allowed == (status in refusals):
@@ -160,7 +160,7 @@ def test_a_route_without_a_row_is_refused_to_everybody(tmp_path: Path) -> None:
 def test_the_documentation_names_who_may_use_each_address(root: Path) -> None:
     page = (root / "docs" / "reference" / "http.md").read_text(encoding="utf-8")
     table = page.partition("## Who may use them")[2].partition("\n## ")[0]
-    written = {
+    documented = {
         address: cells[0].strip()
         for line in table.splitlines()
         if line.startswith("| ") and (cells := line.strip("| ").split(" | "))
@@ -171,7 +171,7 @@ def test_the_documentation_names_who_may_use_each_address(root: Path) -> None:
         for route in ROUTES
         if route.method != "OPTIONS"
     }
-    assert written == expected
+    assert documented == expected
 
 
 def _placeholders(rule: str) -> str:

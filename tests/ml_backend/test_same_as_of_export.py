@@ -53,8 +53,12 @@ def filled() -> FakeLabelStudio:
     for _ in range(20):
         task, usual = fake.add_task(), rng.sample(TEXTS, 2)
         for user in rng.sample((1, 2, 3, REVIEWER), 3):
-            given = [[] if rng.random() < 0.1 else [rng.choice((*usual, *TEXTS[:3]))] for _ in FIELDS]
-            result = [{**region(texts), "from_name": name} for name, texts in zip(FIELDS, given, strict=True) if texts]
+            texts_of_fields = [[] if rng.random() < 0.1 else [rng.choice((*usual, *TEXTS[:3]))] for _ in FIELDS]
+            result = [
+                {**region(texts), "from_name": name}
+                for name, texts in zip(FIELDS, texts_of_fields, strict=True)
+                if texts
+            ]
             fake.annotate(task, user, [], result=result, was_cancelled=rng.random() < 0.05)
             if rng.random() < 0.1:
                 fake.annotate(task, user, rng.sample(TEXTS, 2))
@@ -72,8 +76,8 @@ def judge(bench: Bench, field: str, folder: Path) -> Path:
     reviews = ReviewStore(bench.store)
     which = audits.ask(bench.store, bench.row["id"], control=field, measure="indel", n_judgments=20, who="Eve")
     work(bench)
-    for place in range(8):
-        reviews.judge(which, [place], "Eve", ("same", "different", "first")[place % 3])
+    for position in range(8):
+        reviews.judge(which, [position], "Eve", ("same", "different", "first")[position % 3])
     RequestStore(bench.store).ask(bench.row["id"], LOOK, {"audit": which})
     work(bench)
     audit = reviews.audit(which)
@@ -84,11 +88,11 @@ def judge(bench: Bench, field: str, folder: Path) -> Path:
 
 
 def export(bench: Bench, path: Path, *, reviewers: bool) -> Path:
-    """The project's export, without what reviewers answered where that does not count."""
+    """The project's export, without reviewers' answers unless these count."""
     tasks: list[dict[str, Any]] = json.loads(json.dumps(list(bench.fake.tasks.values())))
     for task in tasks:
-        task["annotations"] = [one for one in task["annotations"] if reviewers or one["completed_by"] != REVIEWER]
-        task["predictions"] = [one for one in task["predictions"] if one["model_version"] != "agreement"]
+        task["annotations"] = [entry for entry in task["annotations"] if reviewers or entry["completed_by"] != REVIEWER]
+        task["predictions"] = [entry for entry in task["predictions"] if entry["model_version"] != "agreement"]
     path.write_text(json.dumps(tasks), encoding="utf-8")
     return path
 
@@ -102,18 +106,20 @@ def command(*arguments: str) -> dict[str, Any]:
 
 
 def numbers(report: dict[str, Any]) -> dict[str, Any]:
-    """What a report says, with annotators in one order and digits that an order of sums does not change."""
-    kept = {name: report.get(name) for name in ("coefficients", "expected_agreement", "headline", "audit", "n_raters")}
-    kept |= {one["id"]: one for one in report["raters"]}
-    kept |= {" and ".join(sorted(one["raters"])): {**one, "raters": None} for one in report["rater_pairs"]}
-    return {name: rounded(value) for name, value in kept.items()}
+    """A report's numbers, with sorted annotators, rounded to digits that do not depend on the order of sums."""
+    compared = {
+        name: report.get(name) for name in ("coefficients", "expected_agreement", "headline", "audit", "n_raters")
+    }
+    compared |= {entry["id"]: entry for entry in report["raters"]}
+    compared |= {" and ".join(sorted(entry["raters"])): {**entry, "raters": None} for entry in report["rater_pairs"]}
+    return {name: rounded(value) for name, value in compared.items()}
 
 
 def rounded(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: rounded(one) for name, one in value.items()}
+        return {name: rounded(entry) for name, entry in value.items()}
     if isinstance(value, list):
-        return [rounded(one) for one in value]
+        return [rounded(entry) for entry in value]
     return round(value, 9) + 0.0 if isinstance(value, float) else value
 
 
@@ -122,21 +128,25 @@ def rounded(value: Any) -> Any:
     "case", [name if name in ("as it is", "all") else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
 )
 def test_same_numbers(tmp_path: Path, case: str, judged: bool) -> None:
-    chosen, options = CASES[case]
+    project_options, options = CASES[case]
     bench = Bench(tmp_path / "bench", filled())
-    bench.choose(**chosen, reviewers=[] if judged else [str(REVIEWER)])
+    bench.choose(**project_options, reviewers=[] if judged else [str(REVIEWER)])
     bench.sync()
     sheets = {field: judge(bench, field, tmp_path) for field in FIELDS} if judged else {}
     if judged:  # a project that counts fewer fields than it had
         bench.choose(controls=["diagnosis"])
         bench.sync()
     file = export(bench, tmp_path / "export.json", reviewers=judged)
-    here = bench.row["summary"]["controls"]
-    assert list(here) == (["diagnosis"] if judged else list(FIELDS))
-    for field, report in here.items():
+    of_project = bench.row["summary"]["controls"]
+    assert list(of_project) == (["diagnosis"] if judged else list(FIELDS))
+    for field, report in of_project.items():
         arguments = ("audit", "apply", str(file), str(sheets[field])) if judged else ("score", str(file))
-        there = command(*arguments, "--control", field, *options.split())
-        assert numbers(report) == numbers(there), field
-    shown, first = bench.report()["verdict"], next(iter(here.values()))["coefficients"]["krippendorff_alpha"]
-    assert (shown["value"], shown["ci95"], shown["judgments"]) == (first["value"], first["ci95"], first["judgments"])
+        of_export = command(*arguments, "--control", field, *options.split())
+        assert numbers(report) == numbers(of_export), field
+    verdict, first = bench.report()["verdict"], next(iter(of_project.values()))["coefficients"]["krippendorff_alpha"]
+    assert (verdict["value"], verdict["ci95"], verdict["judgments"]) == (
+        first["value"],
+        first["ci95"],
+        first["judgments"],
+    )
     assert first["judgments"] == (8 if judged else 0)

@@ -30,16 +30,16 @@ def scored(bench: Bench) -> set[int]:
 
 
 def three_tasks(bench: Bench, text: str) -> list[int]:
-    return [bench.fake.add_task({1: [one], 2: ["fever"]}) for one in ("fever", text, "cough")]
+    return [bench.fake.add_task({1: [first_text], 2: ["fever"]}) for first_text in ("fever", text, "cough")]
 
 
 def break_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Scorer._items
 
-    def items(self: Scorer, table: Any, *rest: Any) -> Any:
+    def items(self: Scorer, table: Any, *arguments: Any) -> Any:
         if any("hostile" in text for text in table.texts):
             raise RecursionError
-        return original(self, table, *rest)
+        return original(self, table, *arguments)
 
     monkeypatch.setattr(Scorer, "_items", items)
 

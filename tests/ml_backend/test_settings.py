@@ -1,4 +1,4 @@
-"""What the operator and the project decide, and where each setting comes from."""
+"""Settings of the operator and of the project, and the source of each setting."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class TestEnvironment:
         assert settings.data == tmp_path
 
     def test_secrets_do_not_show_when_it_is_printed(self) -> None:
-        given = {
+        variables = {
             "LABEL_STUDIO_API_KEY": "secret-1",
             "BASIC_AUTH_PASS": "secret-2",
             "SOFTIRR_DATABASE_URL": "postgresql://u:secret-3@h/d",
         }
-        assert "secret" not in repr(Settings.from_environment(given))
+        assert "secret" not in repr(Settings.from_environment(variables))
 
     def test_label_studio_host_where_no_url_is_set(self) -> None:
         assert Settings.from_environment({"LABEL_STUDIO_HOST": "labels:8080"}).label_studio_url == "http://labels:8080"
@@ -74,8 +74,8 @@ class TestEnvironment:
         assert str(caught.value) == f"{name} is {says}."
 
     def test_what_a_caller_gives_wins(self, tmp_path: Path) -> None:
-        given = {"PORT": "1", "SOFTIRR_DATA": "/nowhere", "SOFTIRR_MEASURE": "jaccard"}
-        settings = Settings.from_environment(given, port=2, data=tmp_path, measure=None)
+        variables = {"PORT": "1", "SOFTIRR_DATA": "/nowhere", "SOFTIRR_MEASURE": "jaccard"}
+        settings = Settings.from_environment(variables, port=2, data=tmp_path, measure=None)
         assert (settings.port, settings.data, settings.measure) == (2, tmp_path, "jaccard")
 
     def test_pairs_are_kept_in_the_stores_postgresql(self) -> None:
@@ -89,7 +89,7 @@ class TestEnvironment:
 
 
 @pytest.mark.parametrize(
-    ("given", "cleaned", "where"),
+    ("address", "cleaned", "where"),
     [
         ("http://labels:8080/", "http://labels:8080", "http://labels:8080"),
         ("labels", "http://labels", "http://labels"),
@@ -97,23 +97,23 @@ class TestEnvironment:
         ("http://x:80/projects/3", "http://x:80/projects/3", "http://x"),
     ],
 )
-def test_addresses(given: str, cleaned: str, where: str) -> None:
-    assert clean_url(given, "X") == cleaned
+def test_addresses(address: str, cleaned: str, where: str) -> None:
+    assert clean_url(address, "X") == cleaned
     assert origin(cleaned) == where
 
 
-@pytest.mark.parametrize("given", ["", "null", "javascript:alert(1)", "http://x:port", "file:///etc", "http://"])
-def test_what_has_no_origin(given: str) -> None:
-    assert origin(given) == ""
+@pytest.mark.parametrize("address", ["", "null", "javascript:alert(1)", "http://x:port", "file:///etc", "http://"])
+def test_what_has_no_origin(address: str) -> None:
+    assert origin(address) == ""
 
 
 class TestOptions:
-    @pytest.mark.parametrize("given", [None, "", [], {}, "{}"])
-    def test_none(self, given: Any) -> None:
-        assert checked_options(given, source="X") == {}
+    @pytest.mark.parametrize("options", [None, "", [], {}, "{}"])
+    def test_none(self, options: Any) -> None:
+        assert checked_options(options, source="X") == {}
 
     def test_all(self) -> None:
-        given = {
+        options = {
             "measure": " nli:/models/mine ",
             "controls": "findings",
             "chance": "sample",
@@ -134,12 +134,12 @@ class TestOptions:
             "fields": ("severity=ordinal:low,high",),
             "score": "lowest",
         }
-        checked = checked_options(given, source="X")
-        assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}
+        checked = checked_options(options, source="X")
+        assert checked == {**options, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}
         assert set(checked) == set(ProjectSettings().to_dict()), "each setting can be given"
 
     @pytest.mark.parametrize(
-        ("given", "says"),
+        ("options", "says"),
         [
             ("[", "not valid JSON"),
             (7, "expected an object"),
@@ -164,9 +164,9 @@ class TestOptions:
             ({"x" * 10_000: 1}, "unknown option"),
         ],
     )
-    def test_an_unusable_one_is_named_in_a_sentence(self, given: Any, says: str) -> None:
+    def test_an_unusable_one_is_named_in_a_sentence(self, options: Any, says: str) -> None:
         with pytest.raises(InputError, match="X: ") as caught:
-            checked_options(given, source="X")
+            checked_options(options, source="X")
         assert says in str(caught.value)
         assert str(caught.value).endswith(".")
         assert len(str(caught.value)) < 350
@@ -175,12 +175,12 @@ class TestOptions:
 class TestLayers:
     def test_the_later_one_wins_and_is_named(self) -> None:
         settings = Settings.from_environment({"SOFTIRR_MEASURE": "jaccard"})
-        shown = effective(
+        layers = effective(
             settings, connection={"measure": "masi", "threshold": 0.7}, chosen={"threshold": 0.9, "controls": ["a"]}
         )
-        assert shown.values.measure == "masi"
-        assert shown.values.controls == ("a",)
-        described = shown.to_dict()
+        assert layers.values.measure == "masi"
+        assert layers.values.controls == ("a",)
+        described = layers.to_dict()
         assert described["measure"] == {"value": "masi", "source": "connection"}
         assert described["threshold"] == {"value": 0.9, "source": "softirr-ls"}
         assert described["controls"] == {"value": ["a"], "source": "softirr-ls"}

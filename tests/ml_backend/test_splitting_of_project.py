@@ -15,17 +15,17 @@ def split(bench: Bench, mode: str | None = "commas") -> None:
 
 
 def prediction(bench: Bench, task: int) -> dict[str, Any]:
-    (written,) = bench.fake.predictions()[task]
-    return written
+    (stored,) = bench.fake.predictions()[task]
+    return stored
 
 
 def test_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
     task = bench.fake.add_task(LISTS)
     bench.sync()
-    whole = prediction(bench, task)["score"]
+    unsplit_score = prediction(bench, task)["score"]
     split(bench)
     bench.sync()
-    assert whole < 0.6
+    assert unsplit_score < 0.6
     assert prediction(bench, task)["score"] == 1.0
 
 
@@ -68,13 +68,13 @@ def test_suggestion_is_joined_where_most_write_lists(bench: Bench) -> None:
 def test_splitting_can_be_undone(bench: Bench) -> None:
     task = bench.fake.add_task(LISTS)
     bench.sync()
-    whole = prediction(bench, task)
+    prediction_before = prediction(bench, task)
     split(bench)
     bench.sync()
     split(bench, None)
     bench.sync()
     prediction_after = prediction(bench, task)
     assert (prediction_after["score"], prediction_after["result"][0]["value"]) == (
-        whole["score"],
-        whole["result"][0]["value"],
+        prediction_before["score"],
+        prediction_before["result"][0]["value"],
     )

@@ -130,8 +130,8 @@ class TestManyHands:
         assert reviews.judges(audit) == {f"judge {k}": 5 for k in range(HANDS)}
 
     def test_a_request_is_made_once(self, store: Store, project: int) -> None:
-        asked = RequestStore(store)
-        assert len(set(together(lambda _: asked.ask(project, "people", {"control": "findings"})))) == 1
+        queue = RequestStore(store)
+        assert len(set(together(lambda _: queue.ask(project, "people", {"control": "findings"})))) == 1
 
     def test_no_run_begins_while_a_command_holds_the_project(self, store: Store, project: int) -> None:
         assert store.begin_run(project, {"state": "running"})
@@ -202,7 +202,9 @@ class TestTasks:
 
     def test_marked_tasks_have_no_stamp(self, store: Store, project: int) -> None:
         now = time.time()
-        store.put_read(project, [{**read(n), "again_at": at} for n, at in ((1, None), (2, now - 1), (3, now + 60))])
+        store.put_read(
+            project, [{**read(n), "again_at": again_at} for n, again_at in ((1, None), (2, now - 1), (3, now + 60))]
+        )
         store.read_again(project, [3])
         assert store.stamps(project) == {1: ("2026-11-20T12:00:00Z", 2), 2: (None, 2), 3: (None, 2)}
         assert store.marked(project, 10) == [2, 3]
@@ -231,25 +233,25 @@ class TestTasks:
 
 class TestRequests:
     def test_an_answer_ends_the_wait_unless_it_was_asked_again(self, store: Store, project: int) -> None:
-        asked = RequestStore(store)
-        number = asked.ask(project, "people", {"control": "findings"})
-        (waiting,) = asked.wanted(project)
-        assert asked.ask(project, "people", {"control": "findings"}) == number
-        asked.answer(waiting, result={"alpha": 0.5}, problem=None, based_on="x")
-        assert [row["id"] for row in asked.wanted(project)] == [number], "asked again meanwhile"
-        asked.answer(asked.wanted(project)[0], result={"alpha": 0.6}, problem=None, based_on="y")
-        assert asked.wanted(project) == []
-        assert asked.find(project, "people", {"control": "findings"})["result"] == {"alpha": 0.6}  # type: ignore[index]
+        queue = RequestStore(store)
+        number = queue.ask(project, "people", {"control": "findings"})
+        (waiting,) = queue.wanted(project)
+        assert queue.ask(project, "people", {"control": "findings"}) == number
+        queue.answer(waiting, result={"alpha": 0.5}, problem=None, based_on="x")
+        assert [row["id"] for row in queue.wanted(project)] == [number], "asked again meanwhile"
+        queue.answer(queue.wanted(project)[0], result={"alpha": 0.6}, problem=None, based_on="y")
+        assert queue.wanted(project) == []
+        assert queue.find(project, "people", {"control": "findings"})["result"] == {"alpha": 0.6}  # type: ignore[index]
 
     def test_the_oldest_are_dropped(self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(requests_module, "MOST_REQUESTS", 3)
-        asked = RequestStore(store)
+        queue = RequestStore(store)
         for k in range(5):
-            asked.ask(project, "people", {"control": k})
-        other = asked.ask(project, "clusters", {})
-        kept = [(row["kind"], row["question"].get("control")) for row in asked.wanted(project)]
-        assert kept == [("clusters", None), ("people", 4), ("people", 3), ("people", 2)]
-        assert asked.find(project, "clusters", {})["id"] == other  # type: ignore[index]
+            queue.ask(project, "people", {"control": k})
+        cluster_request = queue.ask(project, "clusters", {})
+        remaining = [(row["kind"], row["question"].get("control")) for row in queue.wanted(project)]
+        assert remaining == [("clusters", None), ("people", 4), ("people", 3), ("people", 2)]
+        assert queue.find(project, "clusters", {})["id"] == cluster_request  # type: ignore[index]
 
 
 class TestDecisions:

@@ -38,17 +38,17 @@ class TestAbsentIsNotEmpty:
         bench = Bench(tmp_path, FakeLabelStudio(TWO))
         tasks = answered(bench.fake)
         bench.sync()
-        alone = {task: p["score"] for task, (p,) in bench.fake.predictions().items()}
+        scores_before = {task: p["score"] for task, (p,) in bench.fake.predictions().items()}
         first = bench.fake.tasks[tasks[0]]["annotations"][0]
-        kept = first["result"]
-        bench.fake.edit(first["id"], [], result=[*kept, region(["stopped"], "actions")])
+        first_result = first["result"]
+        bench.fake.edit(first["id"], [], result=[*first_result, region(["stopped"], "actions")])
         assert bench.sync().notes == ()
-        both = bench.fake.expected(), bench.fake.expected("actions")
+        expected_scores = bench.fake.expected(), bench.fake.expected("actions")
         for task, (prediction,) in bench.fake.predictions().items():
-            assert prediction["score"] == pytest.approx((both[0][task] + both[1][task]) / 2)
-        bench.fake.edit(first["id"], [], result=kept)
+            assert prediction["score"] == pytest.approx((expected_scores[0][task] + expected_scores[1][task]) / 2)
+        bench.fake.edit(first["id"], [], result=first_result)
         bench.sync()
-        assert {task: p["score"] for task, (p,) in bench.fake.predictions().items()} == alone
+        assert {task: p["score"] for task, (p,) in bench.fake.predictions().items()} == scores_before
 
     def test_a_text_area_that_is_renamed_scores_nothing_and_says_why(self, bench: Bench) -> None:
         tasks = answered(bench.fake)
@@ -64,7 +64,7 @@ class TestAbsentIsNotEmpty:
         reasons = {entry["reason"] for entry in report["excluded"]}
         assert reasons == {"answered under another label config, to a TextArea that it no longer has (findings)"}
         assert report["n_excluded"] == 15
-        for user, texts in {1: ["fever"], 2: ["rash"]}.items():  # answered anew, by two of three
+        for user, texts in {1: ["fever"], 2: ["rash"]}.items():  # answered again, by two of three
             annotation = next(a for a in bench.fake.tasks[tasks[0]]["annotations"] if a["completed_by"] == user)
             bench.fake.edit(annotation["id"], [], result=[region(texts, "signs")])
         result = bench.sync(full=True)
@@ -78,7 +78,7 @@ class TestAbsentIsNotEmpty:
         )
 
     def test_an_empty_answer_from_before_a_rename_is_missing(self, bench: Bench) -> None:
-        """It says nothing about a TextArea that was not there; submitted again, it does."""
+        """It has no answer to a TextArea that did not exist; after another submission it has one."""
         fake = bench.fake
         task = fake.add_task({1: ["fever"], 2: [], 3: []})
         bench.sync()
@@ -128,8 +128,8 @@ class TestAbsentIsNotEmpty:
             '<View><Text name="text" value="$text"/>', config
         )
         task = bench.fake.add_task({1: ["fever"], 2: []})
-        chosen = {"from_name": "kind", "to_name": "text", "type": "choices", "value": {"choices": ["a"]}}
-        bench.fake.annotate(task, 3, [], result=[chosen])
+        choice = {"from_name": "kind", "to_name": "text", "type": "choices", "value": {"choices": ["a"]}}
+        bench.fake.annotate(task, 3, [], result=[choice])
         bench.sync()
         assert bench.fake.wrong() == []
         assert bench.fake.predictions()[task][0]["score"] == pytest.approx(1 / 3)

@@ -69,14 +69,14 @@ class TestFollowsTheProject:
         tasks = answered(bench.fake, 30)
         bench.sync()
         tasks_scored_before = bench.store.counts()["tasks_scored"]
-        kept = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
+        unchanged_ids = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
         bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
         bench.fake.calls.clear()
         result = bench.sync()
         assert bench.store.counts()["tasks_scored"] - tasks_scored_before == 1
         assert (result.updated, result.unchanged) == (1, 29)
         assert [method for method, _ in bench.fake.writes()] == ["PATCH"]
-        assert {number: p["id"] for number, (p,) in bench.fake.predictions().items()} == kept
+        assert {number: p["id"] for number, (p,) in bench.fake.predictions().items()} == unchanged_ids
 
     def test_a_stray_prediction_is_removed_at_the_next_complete_pull(self, bench: Bench) -> None:
         """Writing predictions changes no date, so only counting finds this one."""
@@ -199,7 +199,7 @@ class TestFollowsTheProject:
         assert set(bench.fake.predictions()) == {task}
         second = bench.fake.add_task({1: ["rash"]})
         bench.sync()
-        bench.fake.add_prediction(second, ["rashes"], "gpt")  # changes no date that could be asked for
+        bench.fake.add_prediction(second, ["rashes"], "gpt")  # changes no date that a request could filter by
         bench.sync()
         assert bench.fake.wrong(predictions_as_raters=True) == []
         assert set(bench.fake.predictions()) == {task, second}
@@ -232,10 +232,10 @@ class TestFollowsTheProject:
     def test_a_project_made_anew_under_the_same_number_starts_from_nothing(self, bench: Bench) -> None:
         answered(bench.fake, 3)
         bench.sync()
-        other = FakeLabelStudio()
-        other.project["created_at"] = "2026-11-21T00:00:00Z"
-        other.add_task({1: ["x"], 2: ["y"]})
-        bench.fake = other
+        new_project = FakeLabelStudio()
+        new_project.project["created_at"] = "2026-11-21T00:00:00Z"
+        new_project.add_task({1: ["x"], 2: ["y"]})
+        bench.fake = new_project
         assert bench.sync().items == 1
         assert bench.fake.wrong() == []
 

@@ -45,9 +45,9 @@ class TestFaults:
         self, tmp_path: Path, kind: str, when: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)
-        place, runs = 0, 0
+        number, runs = 0, 0
         while True:
-            bench = Bench(tmp_path / f"{place}")
+            bench = Bench(tmp_path / f"{number}")
             tasks = [
                 bench.fake.add_task({1: [SECRET_TEXT], 2: [f"{SECRET_TEXT} {k}"], 3: ["other"]}) for k in range(13)
             ]
@@ -57,7 +57,7 @@ class TestFaults:
             bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["changed"])
             for annotation in bench.fake.tasks[tasks[1]]["annotations"][:2]:
                 bench.fake.delete_annotation(annotation["id"])
-            reached = self._break(bench, kind, when, place)
+            reached = self._break(bench, kind, when, number)
             runs += 1
             for _ in range(3):
                 try:
@@ -65,31 +65,31 @@ class TestFaults:
                     break
                 except (SoftirrError, Stopped, KeyboardInterrupt):
                     continue
-            assert bench.fake.wrong() == [], f"fault at request {place}"
+            assert bench.fake.wrong() == [], f"fault at request {number}"
             bench.fake.calls.clear()
             bench.sync()
             assert bench.fake.writes() == []
             bench.store.close()
             if not reached:
                 break
-            place += 1
+            number += 1
         assert runs > 8, "the fault met no request"
         assert SECRET_TEXT not in caplog.text
         assert "secret-token" not in caplog.text
 
     @staticmethod
-    def _break(bench: Bench, kind: str, when: str, place: int) -> bool:
+    def _break(bench: Bench, kind: str, when: str, number: int) -> bool:
         """A run in which the request number `place` goes wrong for as long as the run lasts.
 
         False if it has fewer requests.
         """
-        seen = 0
+        n_requests = 0
         make = _faults()[kind]
 
         def fault(request: httpx.Request) -> httpx.Response | BaseException | None:
-            nonlocal seen
-            seen += 1
-            return make(bench.fake, request) if seen - 1 == place else None
+            nonlocal n_requests
+            n_requests += 1
+            return make(bench.fake, request) if n_requests - 1 == number else None
 
         setattr(bench.fake, when, fault)
         try:
@@ -98,7 +98,7 @@ class TestFaults:
             pass
         finally:
             setattr(bench.fake, when, lambda request: None)
-        return seen > place
+        return n_requests > number
 
     @pytest.mark.parametrize("kind", ["refused", "500", "401"])
     def test_a_server_that_stays_away_is_said_in_one_sentence(self, bench: Bench, kind: str) -> None:

@@ -36,26 +36,26 @@ class TestHostileAnswers:
         bench.sync(full=True)
         assert bench.fake.writes() == []
 
-    @pytest.mark.parametrize("place", [0, 7, 19])
+    @pytest.mark.parametrize("index", [0, 7, 19])
     def test_a_task_that_label_studio_itself_can_not_deliver(
-        self, tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, tmp_path: Path, index: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         """It answers 500 for every page with a lone surrogate in it: the other tasks are read all the same."""
         bench = Bench(tmp_path, page_size=10)
         tasks = answered(bench.fake, 20)
         bench.sync()
-        annotation = bench.fake.tasks[tasks[place]]["annotations"][0]
+        annotation = bench.fake.tasks[tasks[index]]["annotations"][0]
         bench.fake.edit(annotation["id"], ["fe\ud800ver"])
         bench.fake.edit(bench.fake.tasks[tasks[10]]["annotations"][0]["id"], ["something else"])
         for full in (False, True):
             bench.sync(full=full)
-            assert set(bench.fake.predictions()) == set(tasks) - {tasks[place]}
+            assert set(bench.fake.predictions()) == set(tasks) - {tasks[index]}
             expected = bench.fake.expected()
             assert all(p["score"] == expected[task] for task, (p,) in bench.fake.predictions().items())
-        assert f"task {tasks[place]} can't be read" in caplog.text
+        assert f"task {tasks[index]} can't be read" in caplog.text
         excluded = bench.row["summary"]["controls"]["findings"]["excluded"]
         assert [(entry["item"], "can't deliver" in entry["reason"]) for entry in excluded] == [
-            (str(tasks[place]), True)
+            (str(tasks[index]), True)
         ]
         bench.fake.calls.clear()
         bench.sync()
@@ -67,7 +67,7 @@ class TestHostileAnswers:
     def test_a_crowd_that_label_studio_can_not_put_on_one_page(self, bench: Bench) -> None:
         """On SQLite it answers 500 for a page with answers of a thousand people.
 
-        Tasks and dates are asked for in smaller pages.
+        The client requests tasks and dates in smaller pages.
         """
         tasks = [bench.fake.add_task({3 * k + j: ["fever", "cough"][: j + 1] for j in range(3)}) for k in range(30)]
         bench.fake.most_people = 12
@@ -98,8 +98,8 @@ class TestHostileAnswers:
 
     @pytest.mark.slow
     def test_five_thousand_texts_in_an_answer(self, bench: Bench) -> None:
-        many = [f"finding {k}" for k in range(5000)]
-        task = bench.fake.add_task({1: many, 2: many[:50], 3: ["finding 7"]})
+        long_answer = [f"finding {k}" for k in range(5000)]
+        task = bench.fake.add_task({1: long_answer, 2: long_answer[:50], 3: ["finding 7"]})
         bench.sync()
         assert bench.fake.wrong() == []
         ((prediction,),) = bench.fake.predictions().values()

@@ -108,9 +108,11 @@ class TestOneRun:
 
     def test_predictions_of_others_are_left_alone(self, bench: Bench) -> None:
         task = answered(bench.fake)[0]
-        other = bench.fake.add_prediction(task, ["by a model"], "gpt", 0.9)
+        model_prediction = bench.fake.add_prediction(task, ["by a model"], "gpt", 0.9)
         bench.sync()
-        assert [p["id"] for p in bench.fake.tasks[task]["predictions"] if p["model_version"] == "gpt"] == [other]
+        assert [p["id"] for p in bench.fake.tasks[task]["predictions"] if p["model_version"] == "gpt"] == [
+            model_prediction
+        ]
 
     def test_a_version_chosen_by_the_project_is_not_taken_from_it_unless_connected(self, bench: Bench) -> None:
         task = answered(bench.fake)[0]

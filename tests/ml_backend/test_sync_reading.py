@@ -18,7 +18,7 @@ from tests.ml_backend.fake_label_studio import region
 
 
 def only_one(request: httpx.Request) -> bool:
-    """Whether a request asks for a task by its id."""
+    """Whether a request is for one task by its id."""
     return '"equal"' in request.url.params["query"]
 
 
@@ -126,24 +126,24 @@ class TestReadsLittle:
         monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
         tasks = answered(bench.fake, 10)
         bench.sync()
-        written = threading.Event()
-        summary, seen = bench.scorer.summary, []
+        patched = threading.Event()
+        summary, was_written = bench.scorer.summary, []
 
         def slow(*args: Any, **options: Any) -> dict[str, Any]:
             bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["edited meanwhile"])
             bench.store.want(bench.row["id"])
-            seen.append(written.wait(60))
+            was_written.append(patched.wait(60))
             return summary(*args, **options)
 
         def note(request: httpx.Request) -> None:
             if request.method == "PATCH" and "/predictions/" in request.url.path:
-                written.set()
+                patched.set()
 
         monkeypatch.setattr(bench.scorer, "summary", slow)
         bench.fake.after = note  # type: ignore[assignment]
         bench.store.update_project(bench.row["id"], summary_stale=True, summary_due=0.0)
         bench.sync()
-        assert seen == [True], "the prediction was written before the coefficients were there"
+        assert was_written == [True], "the prediction was written before the coefficients were there"
         assert bench.fake.wrong() == []
         assert bench.row["summary_stale"], "they may be older than the edit"
         assert bench.store.is_due(bench.row["id"]), "the whole look comes after this run"

@@ -12,7 +12,7 @@ from tests.ml_backend.bench import Bench, answered
 
 
 def lists(request: httpx.Request) -> bool:
-    """Whether a request asks for a list of tasks."""
+    """Whether a request is for a list of tasks."""
     return request.method == "GET" and request.url.path == "/api/tasks/"
 
 

@@ -85,11 +85,11 @@ class TestSteadyWork:
 
         bench.fake.before = vanish  # type: ignore[assignment]
         bench.sync()
-        left = [task for task in tasks if task in bench.fake.tasks]
-        assert len(left) > 50
-        assert set(bench.fake.predictions()) == set(left), "in one run"
+        remaining = [task for task in tasks if task in bench.fake.tasks]
+        assert len(remaining) > 50
+        assert set(bench.fake.predictions()) == set(remaining), "in one run"
         bench.fake.before = lambda request: None
-        assert bench.sync().items == len(left)
+        assert bench.sync().items == len(remaining)
         assert bench.fake.wrong() == []
 
     def test_a_scoring_that_is_never_done_still_comes_to_an_end(

@@ -1,4 +1,4 @@
-"""What the score of a task is made of: its texts, all fields, the lowest of them or one, as the lead chooses."""
+"""The score of a task comes from its texts, all fields, the lowest field or one field, as the lead chooses."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ def scores(bench: Bench) -> dict[int, float]:
 
 
 def by(score: str, fields: dict[str, dict[int, float]]) -> dict[int, float]:
-    own = {task: [of[task] for of in fields.values() if task in of] for task in fields["side"]}
+    scores_of_task = {task: [of[task] for of in fields.values() if task in of] for task in fields["side"]}
     if score == "mean":
-        return {task: sum(values) / len(values) for task, values in own.items()}
-    return {task: min(values) for task, values in own.items()} if score == "lowest" else fields[score]
+        return {task: sum(values) / len(values) for task, values in scores_of_task.items()}
+    return {task: min(values) for task, values in scores_of_task.items()} if score == "lowest" else fields[score]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("score", ["mean", "lowest", "side", "stars", "findings"])
 def test_predictions_have_the_chosen_score_from_the_start(bench: Bench, score: str) -> None:
     bench.choose(measure="exact", score=score)
-    written = bench.sync()
-    assert (written.created, written.updated) == (12, 0) and bench.fake.project["model_version"] == "agreement"
+    outcome = bench.sync()
+    assert (outcome.created, outcome.updated) == (12, 0) and bench.fake.project["model_version"] == "agreement"
     assert scores(bench) == pytest.approx(by(score, of_fields(bench)), abs=1e-9)
     assert len(set(scores(bench).values())) > 1
 
@@ -64,20 +64,20 @@ def test_another_choice_is_written_and_orders_the_queue(bench: Bench) -> None:
     bench.sync()
     assert scores(bench) == pytest.approx(fields["better"], abs=1e-9)
     queue = app_of(bench).get(f"/api/queue?project={NUMBER}").json["tasks"]
-    assert [one["agreement"] for one in queue] == pytest.approx(sorted(fields["better"].values()), abs=1e-9)
+    assert [entry["agreement"] for entry in queue] == pytest.approx(sorted(fields["better"].values()), abs=1e-9)
 
 
 def test_a_changed_choice_changes_the_score_at_once(bench: Bench) -> None:
     bench.choose(measure="exact", score="side")
     bench.sync()
     bench.store.update_project(bench.row["id"], summary_due=time.time() + 600)
-    task = next(one for one, score in scores(bench).items() if score == 1)
+    task = next(number for number, score in scores(bench).items() if score == 1)
     annotation = bench.fake.tasks[task]["annotations"][0]
-    other = "left" if result("side", "choices", ["right"]) in annotation["result"] else "right"
-    changed = [result("side", "choices", [other]) if r["from_name"] == "side" else r for r in annotation["result"]]
+    new_side = "left" if result("side", "choices", ["right"]) in annotation["result"] else "right"
+    changed = [result("side", "choices", [new_side]) if r["from_name"] == "side" else r for r in annotation["result"]]
     bench.fake.edit(annotation["id"], [], result=changed)
-    written = bench.sync()
-    assert (written.created, written.updated, written.deleted) == (0, 1, 0)
+    outcome = bench.sync()
+    assert (outcome.created, outcome.updated, outcome.deleted) == (0, 1, 0)
     assert scores(bench)[task] == pytest.approx(1 / 3)
 
 
@@ -102,7 +102,7 @@ def test_a_longer_scale_changes_the_scores_of_other_tasks(bench: Bench) -> None:
 def test_tasks_are_read_again_only_where_a_scale_changes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     reads = []
     scored = Store.scored
-    monkeypatch.setattr(Store, "scored", lambda *given: reads.append(given) or scored(*given))
+    monkeypatch.setattr(Store, "scored", lambda *arguments: reads.append(arguments) or scored(*arguments))
 
     def sync_with(first: float, second: float) -> int:
         task = bench.fake.add_task()
@@ -118,11 +118,11 @@ def test_tasks_are_read_again_only_where_a_scale_changes(bench: Bench, monkeypat
     bench.sync()
     assert len(reads) == 1
     sizes = {
-        one["value"]["number"]
-        for own in bench.fake.tasks.values()
-        for a in own["annotations"]
-        for one in a["result"]
-        if one["type"] == "number"
+        entry["value"]["number"]
+        for stored_task in bench.fake.tasks.values()
+        for a in stored_task["annotations"]
+        for entry in a["result"]
+        if entry["type"] == "number"
     }
     assert sync_with(min(sizes), max(sizes)) == 0
     assert sync_with(min(sizes), max(sizes) * 1.0001) == 0

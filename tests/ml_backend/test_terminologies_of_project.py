@@ -68,8 +68,8 @@ def test_scores_come_from_the_terminology(seeded: Seeded, obo: str) -> None:
 
 def test_the_panel_never_shows_the_path(seeded: Seeded, obo: str) -> None:
     seeded.score(terminologies=(obo,))
-    shown = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 101, "k": seeded.key()}).json
-    assert shown["status"] == "ready" and obo not in str(shown)
+    panel = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 101, "k": seeded.key()}).json
+    assert panel["status"] == "ready" and obo not in str(panel)
 
 
 def test_without_terminologies_there_are_no_codes(seeded: Seeded) -> None:
@@ -94,15 +94,15 @@ def test_projects_without_terminologies_keep_their_scores() -> None:
 
 
 def test_only_the_operator_names_files(obo: str) -> None:
-    asked = checked_options({"terminologies": [obo]}, source="the connection")
+    options = checked_options({"terminologies": [obo]}, source="the connection")
     settings = Settings.from_environment({})
-    assert set(refused(settings, asked)) == {"terminologies"}
-    assert effective(settings, connection=asked).values.terminologies == ()
+    assert set(refused(settings, options)) == {"terminologies"}
+    assert effective(settings, connection=options).values.terminologies == ()
     assert not settings.allows_measure(f"terminology:{obo}")
     assert not settings.allows_measure("terminology:/etc/passwd")
-    chosen = effective(settings, chosen=asked)
-    assert chosen.values.terminologies == (obo,)
-    assert chosen.to_dict()["terminologies"]["value"] == ["hp"], "pages show names, no folders"
+    layers = effective(settings, chosen=options)
+    assert layers.values.terminologies == (obo,)
+    assert layers.to_dict()["terminologies"]["value"] == ["hp"], "pages show names, no folders"
 
 
 @pytest.mark.parametrize("value", ["hp.obo", [3], [""], {"a": "b"}])

@@ -34,9 +34,9 @@ def test_more_annotators_come_first_at_the_same_agreement() -> None:
 
 def test_one_dissenter_comes_before_disagreement_all_round() -> None:
     dissent = of(1, {"ab": 0.9, "ac": 0.0, "bc": 0.0})
-    around = of(2, {"ab": 0.3, "ac": 0.3, "bc": 0.3})
-    assert dissent.agreement == pytest.approx(around.agreement)
-    assert dissent.priority > around.priority
+    disagreement = of(2, {"ab": 0.3, "ac": 0.3, "bc": 0.3})
+    assert dissent.agreement == pytest.approx(disagreement.agreement)
+    assert dissent.priority > disagreement.priority
 
 
 def test_ties_go_by_number() -> None:

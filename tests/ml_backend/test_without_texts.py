@@ -38,8 +38,8 @@ def exported(bench: Bench) -> dict[str, softirr.AgreementReport]:
 def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench) -> None:
     with bench.client() as client:
         Connector(bench.store, client, bench.settings).connect(NUMBER, "http://softirr.example:9090")
-    written = bench.sync()
-    assert (written.items, written.created) == (12, 12)
+    outcome = bench.sync()
+    assert (outcome.items, outcome.created) == (12, 12)
     reports = exported(bench)
     of_task: dict[int, list[float]] = {}
     for report in reports.values():
@@ -50,8 +50,8 @@ def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench) -> No
     predictions = bench.fake.predictions()
     assert {task: prediction[0]["score"] for task, prediction in predictions.items()} == pytest.approx(means, abs=1e-9)
     assert all(prediction[0]["result"] == [] for prediction in predictions.values())
-    again = bench.sync()
-    assert (again.created, again.updated, again.unchanged) == (0, 0, 12)
+    second_outcome = bench.sync()
+    assert (second_outcome.created, second_outcome.updated, second_outcome.unchanged) == (0, 0, 12)
     summary = bench.row["summary"]["controls"]
     for name, report in reports.items():
         best = summary[name]["coefficients"]["krippendorff_alpha"]["value"]
@@ -60,11 +60,11 @@ def test_a_project_of_fields_is_connected_scored_and_settles(bench: Bench) -> No
 
 def test_one_field_or_the_lowest_can_be_the_score(bench: Bench) -> None:
     reports = exported(bench)
-    for score, chosen in (("size", ["size"]), ("lowest", ANSWERED)):
+    for score, fields in (("size", ["size"]), ("lowest", ANSWERED)):
         bench.choose(score=score)
         bench.sync()
         expected: dict[int, float] = {}
-        for name in chosen:
+        for name in fields:
             for item in reports[name].items:
                 expected[int(item.id)] = min(item.agreement, expected.get(int(item.id), 1.0))
         scores = {task: prediction[0]["score"] for task, prediction in bench.fake.predictions().items()}
@@ -99,8 +99,8 @@ def test_report_has_fields_and_a_page_for_each_and_nothing_about_texts(bench: Be
     assert body["verdict"]["judgments"] == 0 and body["verdict"]["value"] is not None
     assert body["n_compared"] == 12 and len(body["items"]) == 12 and body["people"]
     page = client.get(f"/report/{NUMBER}?project={NUMBER}").text
-    for part in ("h-policy", "Judge pairs"):
-        assert part not in page, part
+    for content in ("h-policy", "Judge pairs"):
+        assert content not in page, content
     other_text = client.get(f"/report/{NUMBER}?project={NUMBER}&control=stars").text
     assert 'data-control="stars"' in other_text
     for name in ("report.html", "report.json", "tasks.csv", "report.zip"):
@@ -125,31 +125,31 @@ def test_panel_has_a_sentence_and_the_fields(bench: Bench) -> None:
 
 
 def test_who_skipped_or_answered_alone_is_shown(bench: Bench) -> None:
-    skipped, alone = bench.fake.add_task(), bench.fake.add_task()
+    skipped, single_answer = bench.fake.add_task(), bench.fake.add_task()
     for user in (1, 2):
         bench.fake.annotate(skipped, user, [], result=[], was_cancelled=True)
-    bench.fake.annotate(alone, 1, [], result=[result("side", "choices", ["left"])])
+    bench.fake.annotate(single_answer, 1, [], result=[result("side", "choices", ["left"])])
     bench.sync()
-    stored = bench.store.get_tasks(bench.row["id"], [skipped, alone])
+    stored = bench.store.get_tasks(bench.row["id"], [skipped, single_answer])
     assert stored[skipped]["answers"]["side"]["excluded"] == [["1", "skipped"], ["2", "skipped"]]
-    assert stored[alone]["agreement"] is None and skipped not in bench.fake.predictions()
+    assert stored[single_answer]["agreement"] is None and skipped not in bench.fake.predictions()
 
 
 def test_predict_answers_from_the_store(bench: Bench) -> None:
     bench.sync()
     task = list(bench.fake.tasks)[2]
     client = calling(bench)
-    for given in ({"id": task}, bench.fake.tasks[task]):
-        reply = client.post("/predict", json=predict_body([given], label_config=WITHOUT))
+    for sent_task in ({"id": task}, bench.fake.tasks[task]):
+        reply = client.post("/predict", json=predict_body([sent_task], label_config=WITHOUT))
         assert reply.status_code == 200, reply.json
         assert reply.json["results"][0]["score"] == pytest.approx(bench.fake.predictions()[task][0]["score"])
 
 
 def test_nobody_has_answered(tmp_path: Path) -> None:
-    one = Bench(tmp_path, FakeLabelStudio(WITHOUT))
-    one.fake.add_task()
-    one.sync()
-    page = app_of(one).get(f"/report/{NUMBER}?project={NUMBER}").text
+    empty_bench = Bench(tmp_path, FakeLabelStudio(WITHOUT))
+    empty_bench.fake.add_task()
+    empty_bench.sync()
+    page = app_of(empty_bench).get(f"/report/{NUMBER}?project={NUMBER}").text
     assert "Nobody has answered a field of this project yet." in page
 
 
@@ -165,20 +165,20 @@ def test_a_text_that_is_added_later_takes_the_score(bench: Bench) -> None:
 
 
 def test_a_config_without_any_field_is_refused(tmp_path: Path) -> None:
-    one = Bench(tmp_path, FakeLabelStudio('<View><Text name="text" value="$text"/></View>'))
+    empty_bench = Bench(tmp_path, FakeLabelStudio('<View><Text name="text" value="$text"/></View>'))
     with pytest.raises(InputError, match="no TextArea, Choices, Rating or other field, so there is nothing to compare"):
-        one.sync()
+        empty_bench.sync()
 
 
 def test_a_set_that_nobody_chose_from_in_a_task_counts_as_in_the_export(tmp_path: Path) -> None:
-    one = Bench(tmp_path / "bench", answered_project())
-    for task in list(one.fake.tasks.values())[:4]:
+    set_bench = Bench(tmp_path / "bench", answered_project())
+    for task in list(set_bench.fake.tasks.values())[:4]:
         for annotation in task["annotations"]:
-            kept = [entry for entry in annotation["result"] if entry["from_name"] not in ("signs", "side")]
-            one.fake.edit(annotation["id"], [], result=kept)
-    one.sync()
-    reports = exported(one)
-    rows = {row["name"]: row for row in one.row["summary"]["fields"]}
+            remaining = [entry for entry in annotation["result"] if entry["from_name"] not in ("signs", "side")]
+            set_bench.fake.edit(annotation["id"], [], result=remaining)
+    set_bench.sync()
+    reports = exported(set_bench)
+    rows = {row["name"]: row for row in set_bench.row["summary"]["fields"]}
     for name, n_items in (("signs", 12), ("side", 8)):
         assert rows[name]["n_items"] == n_items, name
         assert rows[name]["value"] == pytest.approx(reports[name].coefficients["krippendorff_alpha"].value, abs=1e-12)

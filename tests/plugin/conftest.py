@@ -39,7 +39,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def panel_url() -> Iterator[str]:
-    """Address of an empty page beside the panel's files."""
+    """Address of an empty page on the server of the panel's files."""
     handler = partial(_Files, directory=str(ROOT / "plugin" / "panel"))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

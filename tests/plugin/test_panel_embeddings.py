@@ -34,7 +34,7 @@ def test_view_ends_with_its_sample() -> None:
     assert names == set(json.loads(sample[1])["data"])
 
 
-def test_snippet_is_what_connect_writes() -> None:
+def test_connect_writes_the_snippet() -> None:
     text = (PLUGIN / "snippet.xml").read_text(encoding="utf-8")
     assert text.rstrip().endswith(snippet.snippet("http://localhost:9090/panel?k=KEY"))
     assert snippet.present(f"<View>{text}</View>", "http://localhost:9090/panel?k=KEY")

@@ -3,7 +3,7 @@
     make podman                                  or: python tests/podman/check.py [--folder FOLDER] [--keep]
 
 Needs Debian's packages podman, debootstrap, docker-compose, openssl, netavark, aardvark-dns, catatonit, iptables and
-runc; what is missing is named before anything is built. No registry is used: the backend's image is built by its
+runc; missing packages are named before anything is built. No registry is used: the backend's image is built by its
 Dockerfile, the images around it are stand-ins made of Debian's packages and PyPI (tests/podman/recipes). The first
 run takes some 15 minutes, nearly all of it for building; the folder keeps the layers.
 """
@@ -84,7 +84,7 @@ class Check:
         self.backend = f"http://{ADDRESS}:9090"
 
     def _make_secrets(self) -> None:
-        """By the command that the compose file's comment gives."""
+        """Make the secrets with the command in the compose file's comment."""
         (command,) = re.findall(r"^#\s+(for name in .* > \.env)$", FILE.read_text(), re.M)
         printed(["sh", "-c", command], folder=self.folder)
         self.note(PUBLISH_ON=ADDRESS, LABEL_STUDIO_HOST=f"http://{ADDRESS}:8080", SOFTIRR_MEASURE="nli")
@@ -171,7 +171,9 @@ class Check:
         }
 
     def scored(self) -> None:
-        tasks = sum(sum(texts is not None for texts in each.answers.values()) > 1 for each in example.narratives())
+        tasks = sum(
+            sum(texts is not None for texts in narrative.answers.values()) > 1 for narrative in example.narratives()
+        )
         eventually(f"the {tasks} tasks with two answers or more have their score", lambda: len(self.scores()) == tasks)
 
     def audit(self) -> None:
@@ -220,21 +222,23 @@ class Check:
 
     def edit(self) -> None:
         """An annotation changes: the task's score follows by the webhook."""
-        before = self.scores()
-        task = min(before)
+        scores_before = self.scores()
+        task = min(scores_before)
         annotations = self.api.get(f"/api/tasks/{task}/annotations/")
         first = next(a for a in annotations if a["result"])
-        wanted = [
+        new_texts = [
             text for a in annotations if a["id"] != first["id"] for r in a["result"] for text in r["value"]["text"]
         ][:1]
-        wanted = wanted if wanted != first["result"][0]["value"]["text"] else ["something else altogether"]
+        new_texts = new_texts if new_texts != first["result"][0]["value"]["text"] else ["something else altogether"]
         start = time.monotonic()
-        self.api.patch(f"/api/annotations/{first['id']}/", {"result": textarea(wanted)})
-        eventually("the score of an edited task follows", lambda: self.scores().get(task) not in (None, before[task]))
-        say(f"      after {time.monotonic() - start:.1f} s: {before[task]:.3f} became {self.scores()[task]:.3f}")
+        self.api.patch(f"/api/annotations/{first['id']}/", {"result": textarea(new_texts)})
+        eventually(
+            "the score of an edited task follows", lambda: self.scores().get(task) not in (None, scores_before[task])
+        )
+        say(f"      after {time.monotonic() - start:.1f} s: {scores_before[task]:.3f} became {self.scores()[task]:.3f}")
 
     def locked(self) -> None:
-        """What a container may do."""
+        """Privileges of the containers."""
         probe = (
             "import os, pathlib; s = pathlib.Path('/proc/1/status').read_text(); "
             "print(os.getuid(), 'CapEff:\\t0000000000000000' in s, 'NoNewPrivs:\\t1' in s, os.access('/', os.W_OK), os.access('/opt/softirr', os.W_OK))"
@@ -266,15 +270,15 @@ class Check:
 
 def textarea(texts: Any) -> list[dict[str, Any]]:
     """A TextArea's result as the labeling screen sends it."""
-    kept = list(texts)
+    text_list = list(texts)
     result = {
         "from_name": "findings",
         "to_name": "text",
         "type": "textarea",
         "origin": "manual",
-        "value": {"text": kept},
+        "value": {"text": text_list},
     }
-    return [result] if kept else []
+    return [result] if text_list else []
 
 
 def main() -> int:

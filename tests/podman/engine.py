@@ -1,4 +1,4 @@
-"""Podman with images, containers and networks in a folder of its own, and Docker Compose that talks to it."""
+"""Podman with images, containers and networks in a separate folder, and Docker Compose that talks to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ default_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]
 
 
 def why_not() -> str | None:
-    """Why containers can't be run here, in one sentence; None where they can."""
+    """The reason why containers can't run here, in one sentence; None if they can."""
     if os.geteuid() != 0:
         return "Podman is used as root here; run this as root."
     path = ":".join([os.environ.get("PATH", ""), *FOLDERS])
@@ -73,11 +73,11 @@ class Engine:
 
     def command(self, *arguments: str) -> list[str]:
         """Podman on this folder."""
-        kept = ("--root", str(self.folder / "root"), "--runroot", str(self.folder / "run"))
-        return ["podman", *kept, "--network-config-dir", str(self.folder / "networks"), *arguments]
+        storage_options = ("--root", str(self.folder / "root"), "--runroot", str(self.folder / "run"))
+        return ["podman", *storage_options, "--network-config-dir", str(self.folder / "networks"), *arguments]
 
     def run(self, *arguments: str, check: bool = True, timeout: float = 1800) -> str:
-        """What a Podman command prints.
+        """Standard output of a Podman command.
 
         Raises
         ------
@@ -114,8 +114,8 @@ class Engine:
             process.wait()
             log.close()
 
-    def _check_health(self, over: threading.Event) -> None:
-        while not over.wait(2):
+    def _check_health(self, finished: threading.Event) -> None:
+        while not finished.wait(2):
             for name in self.run("ps", "--format", "{{.Names}}", check=False).split():
                 subprocess.run(
                     self.command("healthcheck", "run", name), env=self.environment, capture_output=True, check=False
@@ -131,7 +131,7 @@ class Compose:
         self._base = ["docker-compose", "--project-name", name, "--env-file", str(folder / ".env"), *words]
 
     def run(self, *arguments: str, check: bool = True, timeout: float = 900) -> str:
-        """What a Compose command prints."""
+        """Standard output of a Compose command."""
         return printed(
             [*self._base, *arguments],
             environment=self.engine.environment,
@@ -163,12 +163,12 @@ def printed(
     timeout: float = 1800,
     folder: Path | None = None,
 ) -> str:
-    """What a command prints to standard output; RuntimeError with its last words if it fails and `check` is true."""
+    """Standard output of a command; RuntimeError with its last lines if it fails and `check` is true."""
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False
     )
     if check and done.returncode != 0:
         last = "\n".join((done.stdout + done.stderr).strip().splitlines()[-25:])
-        shown = re.sub(r"(?i)(password|key)=\S+", r"\1=...", " ".join(command))
-        raise RuntimeError(f"{shown} ended with status {done.returncode}:\n{last}")
+        command_line = re.sub(r"(?i)(password|key)=\S+", r"\1=...", " ".join(command))
+        raise RuntimeError(f"{command_line} ended with status {done.returncode}:\n{last}")
     return done.stdout

@@ -88,26 +88,26 @@ def _build(engine: Engine, name: str, recipe: Path, context: Path, **arguments: 
 
 def _this_machines_pip(engine: Engine) -> list[str]:
     """Options that give a build the package index, the folders and the certificates that pip has on this machine."""
-    kept, folders = "[global]\n", set[Path]()
+    configuration, folders = "[global]\n", set[Path]()
     for line in printed(["python3", "-m", "pip", "config", "list"]).splitlines():
         key, _, value = line.partition("=")
         value = value.strip("'\"").replace("\\n", " ")
         if key in PIP_SETTINGS:
-            kept += f"{key.removeprefix('global.')} = {value}\n"
-            places = [Path(unquote(urlsplit(word).path)) for word in value.split() if word.startswith(("file:", "/"))]
-            # The files of an index stand beside it.
-            folders |= {place if key == "global.find-links" else place.parent for place in places if place.is_dir()}
+            configuration += f"{key.removeprefix('global.')} = {value}\n"
+            paths = [Path(unquote(urlsplit(word).path)) for word in value.split() if word.startswith(("file:", "/"))]
+            # The files of an index are in its folder.
+            folders |= {path if key == "global.find-links" else path.parent for path in paths if path.is_dir()}
     options = [word for folder in sorted(folders) for word in ("--volume", f"{folder}:{folder}:ro")]
     if CERTIFICATES.exists():  # not in its own place: Debian's package of certificates writes there
-        kept += "cert = /run/certificates.crt\n"
+        configuration += "cert = /run/certificates.crt\n"
         options += ["--volume", f"{CERTIFICATES}:/run/certificates.crt:ro"]
     file = engine.folder / "pip.conf"
-    file.write_text(kept)
+    file.write_text(configuration)
     return [*options, "--volume", f"{file}:/etc/pip.conf:ro"]
 
 
 def _torch_index() -> str:
-    """PyTorch's own index, as the Dockerfile says, where it can be reached; else PyPI."""
+    """PyTorch's own index, as in the Dockerfile, if it is reachable; else PyPI."""
     try:
         urllib.request.urlopen(TORCH_CPU_INDEX + "/torch/", timeout=10).close()
     except OSError:

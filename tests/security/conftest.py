@@ -1,4 +1,4 @@
-"""A real served backend beside the fake Label Studio over HTTP, for the attacks in this folder."""
+"""A real served backend and the fake Label Studio over HTTP, for the attacks in this folder."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class ServedLabelStudio(FakeLabelStudio):
                 return httpx.Response(201, json=self.views[-1])
         return super()._carry_out(request)
 
-    def _make_connection(self, body: Mapping[str, Any], kept: dict[str, Any] | None = None) -> httpx.Response:
+    def _make_connection(self, body: Mapping[str, Any], existing: dict[str, Any] | None = None) -> httpx.Response:
         secret = (body.get("basic_auth_user", ""), body.get("basic_auth_pass", ""))
         setup = {
             "project": f"{NUMBER}.1795179623",
@@ -102,22 +102,22 @@ class ServedLabelStudio(FakeLabelStudio):
         auth = secret if body.get("auth_method") == "BASIC_AUTH" else None
         good = requests.get(f"{body['url']}/health", auth=auth, timeout=5).ok
         good = good and requests.post(f"{body['url']}/setup", json=setup, auth=auth, timeout=5).ok
-        if not good and kept is None:
+        if not good and existing is None:
             return httpx.Response(400, json={"detail": "it doesn't look like a valid ML backend"})
-        shown = {name: value for name, value in body.items() if name != "basic_auth_pass"}
+        visible_fields = {name: value for name, value in body.items() if name != "basic_auth_pass"}
         connection = {
             "id": next(self._numbers),
-            **shown,
+            **visible_fields,
             "state": "CO" if good else "ER",
             "basic_auth_pass_is_set": bool(secret[1]),
         }
-        if kept is None:
+        if existing is None:
             self.connections.append(connection)
         else:
-            kept.update({**connection, "id": kept["id"]})
-            connection = kept
+            existing.update({**connection, "id": existing["id"]})
+            connection = existing
         self.passwords[connection["id"]] = secret
-        return httpx.Response(201 if kept is None else 200, json=connection)
+        return httpx.Response(201 if existing is None else 200, json=connection)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What a web page, a name that points here, or anybody on the network can make the backend do: nothing."""
+"""Web pages, foreign names that point here, and strangers on the network can't make the backend do anything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.labelstudio.backend import Commands, Serving
 from tests.security.conftest import SECRETS
 from tests.security.served import NUMBER, ServedLabelStudio
 
-pytestmark = pytest.mark.slow  # a server of its own for most tests
+pytestmark = pytest.mark.slow  # a separate server for most tests
 
 EVIL = "http://evil.example"
 OTHER = "llm-verbalised:http://192.0.2.1:9/v1"
@@ -86,7 +86,7 @@ class TestConnected:
         assert requests.post(url, json=body, auth=secret, timeout=5).ok
         headers = {"Content-Type": "text/plain"}
         reply = requests.post(url, data=json.dumps(body), headers=headers, auth=secret, timeout=5)
-        # a webhook only says that something changed: its body is not read
+        # a webhook only reports a change: its body is not read
         assert reply.status_code == (202 if path == "/webhook" else 415)
         assert requests.post(url, json=body, headers={"Origin": EVIL}, auth=secret, timeout=5).status_code == 403
 
@@ -183,7 +183,7 @@ def test_an_older_connection_is_said_and_mended(
 
 
 def secretless(commands: Commands) -> list[dict[str, Any]]:
-    """What the doctor says of a connection without a secret."""
+    """The doctor's finding about a connection without a secret."""
     return [problem for problem in commands.doctor(NUMBER) if not problem["ok"] and "no secret" in problem["what"]]
 
 
