@@ -99,9 +99,9 @@ def _answered(text: str) -> Any:
     result = [{"from_name": "finding", "to_name": "t", "type": "textarea", "value": value}]
     annotations = [{"id": k, "completed_by": k, "result": result} for k in (1, 2)]
     control = Control("finding", "t")
-    chosen = ProjectSettings(policy=Policy(split="commas"))
-    answers = task_answers({"id": 1, "annotations": annotations}, Reading([control], chosen))
-    return AnswerPreparation(chosen).task({"number": 1, "answers": answers})["answers"]
+    project_settings = ProjectSettings(policy=Policy(split="commas"))
+    answers = task_answers({"id": 1, "annotations": annotations}, Reading([control], project_settings))
+    return AnswerPreparation(project_settings).task({"number": 1, "answers": answers})["answers"]
 
 
 def _stage(stage: Stage) -> Callable[[str], Any]:

@@ -28,7 +28,7 @@ FLAGS = [
 
 @contextlib.contextmanager
 def launched() -> Iterator[Any]:
-    """The browser; the test is skipped, with the reason, where there is none."""
+    """Start the browser, or skip the test with the reason if it is not installed."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM} (SOFTIRR_CHROMIUM names another place)")
@@ -82,7 +82,7 @@ def drawn_panel(page: Any) -> Any:
 
 
 def wait_for(condition: Callable[[], Any], what: str, seconds: float = PATIENCE / 1000) -> Any:
-    """Poll until `condition` holds; what it looks at may be drawn anew, or its page be loaded, meanwhile."""
+    """Poll until `condition` is true; the page may reload or redraw in between."""
     from playwright.sync_api import Error
 
     end = time.monotonic() + seconds

@@ -20,13 +20,13 @@ from tests.browser.browsers import PATIENCE
 from tests.browser.projects import MEASURE, annotation, of_command_line, text_result
 
 REVIEWS = (schema.audits, schema.acts, schema.requests)
-"""What people judge, decide and ask for: no test may depend on what the tests before it, or its own first try, left."""
+"""Tables of judgments, decisions and requests, emptied so that no test depends on earlier tests or tries."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if folder in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.labelstudio)
             # Label Studio's own interface is not ours to make punctual: one more try, named in the summary
@@ -59,8 +59,8 @@ def files_first_test() -> Iterator[bool]:
 def as_started(request: pytest.FixtureRequest, files_first_test: Iterator[bool]) -> None:
     """The demo's project as it is after its start, in whatever order tests and files run.
 
-    Tasks and answers are Label Studio's, and each test puts back its own: what the backend has not read yet of these,
-    it reads before the first test of a file.
+    Tasks and answers are in Label Studio, and each test restores those that it changes. The backend reads pending
+    changes before the first test of a file.
     """
     if "demo" not in request.fixturenames:
         return
@@ -139,7 +139,7 @@ def annotator(people: People) -> Iterator[Any]:
 
 @pytest.fixture
 def score(demo: Demo, tmp_path: Path) -> Callable[[], dict[str, Any]]:
-    """What ``softirr score`` says about the project's export now; items by id."""
+    """Output of ``softirr score`` for the project's current export; items by id."""
 
     def run() -> dict[str, Any]:
         report = of_command_line(demo, tmp_path, "score")

@@ -61,13 +61,13 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     )
     narratives = [n for n in example.narratives() if sum(bool(t) for t in n.answers.values()) > 1]
     random.seed(1)
-    few = {k + 1: _answers(narrative) for k, narrative in enumerate(narratives)}
-    seeded.put(few)
+    first_tasks = {k + 1: _answers(narrative) for k, narrative in enumerate(narratives)}
+    seeded.put(first_tasks)
     seeded.score()
-    rows = store.get_tasks(seeded.project, list(few))
-    kept_rows = [rows[number] for number in few]
-    for start in range(len(few) + 1, n + 1, 5000):
-        part = range(start, min(n + 1, start + 5000))
+    rows = store.get_tasks(seeded.project, list(first_tasks))
+    kept_rows = [rows[number] for number in first_tasks]
+    for start in range(len(first_tasks) + 1, n + 1, 5000):
+        numbers = range(start, min(n + 1, start + 5000))
         store.put_read(
             seeded.project,
             [
@@ -82,7 +82,7 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
                     )
                 }
                 | {"number": number}
-                for number in part
+                for number in numbers
             ],
         )
         store.put_scored(
@@ -97,7 +97,7 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
                     "details": kept_rows[number % len(kept_rows)]["details"],
                     "desired": None,
                 }
-                for number in part
+                for number in numbers
             ],
         )
     return seeded
@@ -111,7 +111,7 @@ def _answers(narrative: Any) -> dict[str, list[str]]:
 class Parent(http.server.BaseHTTPRequestHandler):
     """Stands for Label Studio's page: an address with project and task, and nothing else.
 
-    The backend's own reading of it fails and says so ("no JSON"): the store stays as it was seeded, and the panel is
+    The backend can't read it and reports that ("no JSON"): the store stays as it was seeded, and the panel is
     answered from the store.
     """
 
@@ -166,7 +166,7 @@ def _measured(base: str, label_studio: str, key: str, token: str, n: int, frames
         context = browser.new_context()
         context.add_cookies([{"name": f"{PERSON_COOKIE}-{NUMBER}", "value": token, "url": base}])
         page = context.new_page()
-        drawn, answered = [], []
+        drawing_times, answer_times = [], []
         for turn in range(frames + 1):
             page.goto(f"{label_studio}/projects/12/data?tab=1&task={random.randint(1, n)}")
             page.evaluate(OPEN, f"{base}/panel?k={key}")
@@ -177,15 +177,15 @@ def _measured(base: str, label_studio: str, key: str, token: str, n: int, frames
                 " performance.getEntriesByType('resource').filter((e) => e.name.includes('/api/panel'))[0].duration]"
             )
             if turn:  # the first one fills the browser's cache, as the first task of the day does
-                drawn.append(milliseconds[0])
-                answered.append(milliseconds[1])
+                drawing_times.append(milliseconds[0])
+                answer_times.append(milliseconds[1])
     return {
-        "drawn_median_ms": round(statistics.median(drawn), 1),
-        "drawn_p95_ms": round(float(np.percentile(drawn, 95)), 1),
-        "answer_median_ms": round(statistics.median(answered), 1),
+        "drawn_median_ms": round(statistics.median(drawing_times), 1),
+        "drawn_p95_ms": round(float(np.percentile(drawing_times, 95)), 1),
+        "answer_median_ms": round(statistics.median(answer_times), 1),
     }
 
 
 if __name__ == "__main__":
-    given = [int(one) for one in sys.argv[1:]]
-    main(*(given + [50_000, 40][len(given) :]))
+    arguments = [int(argument) for argument in sys.argv[1:]]
+    main(*(arguments + [50_000, 40][len(arguments) :]))

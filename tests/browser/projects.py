@@ -1,4 +1,4 @@
-"""Projects and answers in the demo's Label Studio, and what softirr's command line says about them."""
+"""Projects and answers in the demo's Label Studio, and the output of softirr's command line for them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def annotation(user: int, result: list[dict[str, Any]]) -> dict[str, Any]:
 def connected_project(
     demo: Demo, title: str, label_config: str, tasks: list[Any], *options: str, overlap: int = 3
 ) -> Iterator[tuple[int, list[int], dict[str, Any]]]:
-    """A scored project beside the demo's, removed in the end: its number, its tasks, its links."""
+    """Number, tasks and links of a scored second project, which is removed at the end."""
     body = {"title": title, "label_config": label_config, "maximum_annotations": overlap}
     number = int(demo.api.post("/api/projects/", body | {"show_collab_predictions": False})["id"])
     reply = demo.api.post(f"/api/projects/{number}/import?return_task_ids=true", tasks)
@@ -52,7 +52,7 @@ def panel_key(label_config: str) -> str:
 
 
 def of_command_line(demo: Demo, folder: Path, *command: str, more: Iterable[str] = ()) -> dict[str, Any]:
-    """What a command of softirr says about the project's export now."""
+    """Output of a softirr command for the project's current export."""
     path = folder / "export.json"
     path.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
     options = ["--control", CONTROL, "--measure", MEASURE, "--json"]

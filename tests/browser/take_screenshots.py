@@ -3,7 +3,7 @@
 ``python -m tests.browser.take_screenshots [--measure NAME] [--folder FOLDER]``.
 
 Starts the demo on a fresh Label Studio, does what a reviewer, a judge and a project lead do, and writes
-docs/images/*.png. Label Studio's own typeface is lent to the browser, so that the pages look as beside it.
+docs/images/*.png. The browser uses Label Studio's typeface, so that the pages look as they do within it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.browser.conftest import People
 FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 200_000
 KEY = example.key()
-TASK = 20  # three annotators, sets, synonyms that no spelling tells, a text without a match
+TASK = 20  # three annotators, sets, synonyms with other spellings, a text without a match
 JUDGED = 60
 SEED = 7  # of the audit's sample, so that each run takes the same pictures
 COMPARED = "Devon Hale"
@@ -133,8 +133,8 @@ def _keep(page: Any, path: Path) -> None:
 
     page.mouse.move(0, 0)
     page.screenshot(path=path)
-    with Image.open(path) as whole:
-        picture = whole.convert("RGB")
+    with Image.open(path) as image:
+        picture = image.convert("RGB")
     for colors in (256, 128, 64):
         picture.quantize(colors, dither=Image.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size < MOST_BYTES:

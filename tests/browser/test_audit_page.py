@@ -44,7 +44,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     def right() -> str:
         return "1" if mean_the_same(*texts()) else "2"
 
-    # a wrong key, taken back; and one that is changed in place, while judging goes on where it was
+    # a wrong key, taken back; then a verdict that is changed without losing the current pair
     clean.keyboard.press("5")
     clean.keyboard.press("Backspace")
     assert clean.locator("#previous").is_hidden()
@@ -68,7 +68,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
 
     keys, reloaded = 0, False
     while clean.locator("#judging").is_visible():
-        before = clean.inner_text("#count")
+        count_before = clean.inner_text("#count")
         clean.keyboard.press(right())
         keys += 1
         assert keys < 30, "30 judgments are 30 keys"
@@ -83,7 +83,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
             continue
         clean.wait_for_function(
             "was => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
-            arg=before,
+            arg=count_before,
         )
     assert keys == 29
     clean.locator("#stopped").wait_for()
@@ -103,18 +103,18 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     assert float(value.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
 
     clean.click("#to-report")
-    shown = clean.locator(f"[data-coefficient={name}]")
-    assert shown.text_content().strip() == number(direct["coefficients"][name]["value"])
+    reported_value = clean.locator(f"[data-coefficient={name}]")
+    assert reported_value.text_content().strip() == number(direct["coefficients"][name]["value"])
     assert "30 judgments" in clean.inner_text("#basis")
     clean.screenshot(path=pictures / "report-audited.png")
 
-    # somebody else, who has the key only, judges the same pairs: told nothing, and taking nothing away before the last
-    # pair
+    # somebody else, who has only the key, judges the same pairs: the page shows no earlier verdict, and the earlier
+    # result stays until the last pair
     context = chromium.new_context()
     second = context.new_page()
     second.goto(demo.links["report"].replace("/report/", "/audit/"))
 
-    def narrow(route: Any) -> None:  # what the page says where the interval is as narrow as wanted
+    def narrow(route: Any) -> None:  # the page's message if the interval is narrow enough
         answer = route.fetch()
         needed = {"needed": {"0.2": 25}, "value": 0.99}
         looks = [{"judged": n, "ci95": ci95, **needed} for n, ci95 in ((10, [0.59, 0.99]), (25, [0.81, 1.0]))]
@@ -139,4 +139,4 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     assert "Yours count as soon as you have judged every pair" in ending
     context.close()
     clean.reload()
-    assert shown.text_content().strip() == number(direct["coefficients"][name]["value"])
+    assert reported_value.text_content().strip() == number(direct["coefficients"][name]["value"])

@@ -1,4 +1,4 @@
-"""The program that measures the panel's time runs; what it measured at 50,000 tasks is kept beside it."""
+"""The program that measures the panel's time runs; its results at 50,000 tasks are in the folder `results`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = HERE.parents[1]
 
 
 def test_it_measures(chromium: Any) -> None:
-    """On a project so small that the figures say nothing; `chromium` skips where there is no browser."""
+    """The project is too small for meaningful figures; `chromium` skips the test without a browser."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.browser.measure_panel", "80", "2"],
         cwd=ROOT,

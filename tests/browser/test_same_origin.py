@@ -54,7 +54,7 @@ def proxy(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @pytest.fixture(scope="module")
 def project(demo: Demo, proxy: str) -> Iterator[int]:
-    """A small project whose panel comes through the proxy."""
+    """A small project with a panel that comes through the proxy."""
     users = [demo._state["users"][name] for name in example.annotators()[:2]]
     annotations = [annotation(user, text_result(["fever", "rash"])) for user in users]
     tasks = [

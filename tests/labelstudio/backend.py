@@ -37,24 +37,26 @@ def eventually(condition: Callable[[], Any], *, what: str, within: float = WITHI
 
 
 class Commands:
-    """``softirr-ls`` with a state folder of its own.
+    """``softirr-ls`` with a separate state folder.
 
     Parameters
     ----------
     folder : Path
         Store, queue and logs.
     url, token : str
-        Label Studio as our processes are told to reach it.
+        Label Studio's address and token for our processes.
     """
 
     def __init__(self, folder: Path, url: str, token: str, *, environment: Mapping[str, str] | None = None):
         self.folder, self.url = folder, url
         folder.mkdir(parents=True, exist_ok=True)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR_", "LABEL_STUDIO_"))}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR_", "LABEL_STUDIO_"))
+        }
         for name in ("PORT", "HOST", "BASIC_AUTH_USER", "BASIC_AUTH_PASS", "LOG_LEVEL"):
-            kept.pop(name, None)
+            inherited.pop(name, None)
         self.environment = {
-            **kept,
+            **inherited,
             "LABEL_STUDIO_URL": url,
             "LABEL_STUDIO_API_KEY": token,
             "SOFTIRR_DATA": str(folder),
@@ -94,7 +96,7 @@ class Commands:
         return status, printed.getvalue(), errors.getvalue()
 
     def json(self, *arguments: str, may_find: bool = False) -> Any:
-        """What a command prints with ``--json``; it has to end well."""
+        """Output of a command with ``--json``; the command has to succeed."""
         status, printed, errors = self.here(*arguments, "--json")
         assert status == 0 or (may_find and status == 1), errors
         return json.loads(printed)
@@ -103,8 +105,8 @@ class Commands:
         return self.json("sync", "--project", str(project), *options)
 
     def doctor(self, project: int | None = None, *options: str) -> list[dict[str, Any]]:
-        named = () if project is None else ("--project", str(project))
-        return self.json("doctor", *named, *options, may_find=True)
+        project_option = () if project is None else ("--project", str(project))
+        return self.json("doctor", *project_option, *options, may_find=True)
 
     @property
     def database_url(self) -> str:
@@ -151,7 +153,7 @@ class Serving:
         self.process.stop(patience=30)
 
     def kill(self) -> None:
-        """As the kernel does when memory runs out: no process of ours may say goodbye."""
+        """Kill all our processes at once, as the kernel does when memory runs out."""
         for pid in (*descendants(self.process.pid), self.process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -183,21 +185,21 @@ def score_of_export(export: Path, *options: str) -> dict[str, float | None]:
 
 
 def differences(predictions: list[dict[str, Any]], expected: Mapping[str, float | None]) -> list[str]:
-    """What is wrong with a project's predictions, given the agreement that each task should carry."""
+    """Problems of a project's predictions, given the agreement that each task should carry."""
     scores_of: dict[str, list[Any]] = {}
     for prediction in predictions:
         if prediction["model_version"] == MODEL_VERSION:
             scores_of.setdefault(str(prediction["task"]), []).append(prediction["score"])
     wrong = [f"task {task} carries {scores}" for task, scores in scores_of.items() if len(scores) != 1]
     for task in sorted({*scores_of, *expected}, key=int):
-        wanted, have = expected.get(task), scores_of.get(task, [])
-        if wanted is None and have:
+        expected_score, have = expected.get(task), scores_of.get(task, [])
+        if expected_score is None and have:
             wrong.append(f"task {task} carries {have}, and should carry none")
-        elif wanted is not None and (len(have) != 1 or have[0] is None or abs(have[0] - wanted) > 1e-9):
-            wrong.append(f"task {task} carries {have}, and should carry {wanted}")
+        elif expected_score is not None and (len(have) != 1 or have[0] is None or abs(have[0] - expected_score) > 1e-9):
+            wrong.append(f"task {task} carries {have}, and should carry {expected_score}")
     return wrong
 
 
 def wrong(ls: Any, project: int, folder: Path, *options: str) -> list[str]:
-    """Predictions of a project that are not what ``softirr score`` says of a fresh export."""
+    """Predictions of a project that differ from ``softirr score`` of a fresh export."""
     return differences(ls.predictions(project), score_of_export(ls.export_file(project, folder), *options))

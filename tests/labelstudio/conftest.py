@@ -1,7 +1,7 @@
 """A real Label Studio 1.23.2 for the tests in this folder.
 
 It is taken from ``SOFTIRR_LABEL_STUDIO`` or from the environment that the Makefile makes. Without one these tests are
-skipped with the reason, and fail in CI, where they must run. With pytest-xdist each worker has a server of its own.
+skipped with the reason, and fail in CI, where they must run. With pytest-xdist each worker has a separate server.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _numbers = itertools.count(1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if folder in item.path.parents:
             item.add_marker(pytest.mark.labelstudio)
 
 
 @dataclass(frozen=True)
 class User:
-    """An annotator with a token of their own."""
+    """An annotator with a personal token."""
 
     id: int
     email: str
@@ -58,7 +58,7 @@ class Harness:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the backend's commands read."""
+        """Environment variables of the backend's commands."""
         return {"LABEL_STUDIO_URL": self.url, "LABEL_STUDIO_API_KEY": self.token}
 
     def create_project(self, title: str = "", *, label_config: str = LABEL_CONFIG, **fields: Any) -> int:
@@ -85,7 +85,7 @@ class Harness:
         return [int(task) for task in reply["task_ids"]]
 
     def answered(self, tasks: Iterable[Sequence[Iterable[str]]]) -> tuple[int, list[int], list[User]]:
-        """A new project whose tasks Ann, Ben, ... have answered so: its id, those of the tasks, and the users."""
+        """A new project with these answers of Ann, Ben, ...: its id, the ids of the tasks, and the users."""
         given_tasks = list(tasks)
         users = [self.create_user(name) for name in ("Ann", "Ben", "Cleo")[: len(given_tasks[0])]]
         project = self.create_project()

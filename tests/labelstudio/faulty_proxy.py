@@ -92,12 +92,12 @@ class FaultyProxy:
     def ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes, str]:
         connection = http.client.HTTPConnection(self.target.hostname or "", self.target.port, timeout=120)
         try:
-            kept = {
+            forwarded_headers = {
                 name: value
                 for name, value in headers.items()
                 if name.lower() not in ("host", "content-length", "connection", "accept-encoding")
             }
-            connection.request(method, path, body=body or None, headers=kept)
+            connection.request(method, path, body=body or None, headers=forwarded_headers)
             reply = connection.getresponse()
             return reply.status, reply.read(), reply.getheader("Content-Type") or "text/plain"
         finally:

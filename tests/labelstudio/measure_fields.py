@@ -1,4 +1,4 @@
-"""Processor time of a first sync of tasks with six fields beside the texts, over that of the texts alone.
+"""Processor time of a first sync of tasks with texts and six fields, divided by that of the texts alone.
 
 ``python -m tests.labelstudio.measure_fields --tasks 5000`` takes about a minute. Label Studio is a fake in this
 process; its tasks are hidden from the garbage collector, because a server's are in another process.
@@ -48,8 +48,8 @@ def main() -> None:
     n_tasks = parser.parse_args().tasks
     for fields in (False, True):
         seconds(50, fields=fields)  # imports
-    texts, both = (seconds(n_tasks, fields=fields) for fields in (False, True))
-    print(f"texts {texts:.1f} s, texts and six fields {both:.1f} s: {both / texts:.2f} times")
+    texts, texts_and_fields = (seconds(n_tasks, fields=fields) for fields in (False, True))
+    print(f"texts {texts:.1f} s, texts and six fields {texts_and_fields:.1f} s: {texts_and_fields / texts:.2f} times")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
 
 
 def leave_out_reasons() -> None:
-    """Score tasks and the project as if there were no reasons."""
+    """Score tasks and the project without reasons."""
     import ml_backend.worker.summary as summary
     from softirr.report import agreement, item_agreement
 

@@ -2,8 +2,8 @@
 
 ``python -m tests.labelstudio.measure_scale [--tasks 5000] [--large 50000]``.
 
-Prints a table. What is compared is compared within one run: a sync with bare pulling and bare writing, on the same
-server. ``--parts`` runs the parts one by one, each on a server of its own.
+Prints a table. Each comparison is within one run: a sync with bare pulling and bare writing, on the same
+server. ``--parts`` runs the parts one by one, each on a separate server.
 """
 
 from __future__ import annotations
@@ -142,10 +142,10 @@ def first_sync(table: Table, ls: Harness, folder: Path, project: int, n: int) ->
         f"{n} tasks x 3: first sync, indel", f"{took:.1f} s: {took / (pull + write):.2f} times", "at most 2.5 times"
     )
     assert result["created"] == n, result
-    again, result = timed(lambda: commands.sync(project))
+    second_took, result = timed(lambda: commands.sync(project))
     table.row(
         "second sync, everything read again",
-        f"{again:.1f} s, {result['created'] + result['updated']} writes",
+        f"{second_took:.1f} s, {result['created'] + result['updated']} writes",
         "0 writes",
     )
     changes, _ = timed(lambda: commands.sync(project, "--changes"))
@@ -245,10 +245,10 @@ def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, pr
     thread.join()
     running = [job["state"] for job in store.jobs(row["id"], limit=3)]
     table.row("/webhook, 20 a second while a job runs", f"p99 {1e3 * np.quantile(took, 0.99):.0f} ms", "under 50 ms")
-    for path, seen in probes.items():
+    for path, waits in probes.items():
         table.row(
             f"{path} while a job runs",
-            f"p99 {1e3 * np.quantile(seen, 0.99):.0f} ms, longest {1e3 * max(seen):.0f} ms ({len(seen)} calls)",
+            f"p99 {1e3 * np.quantile(waits, 0.99):.0f} ms, longest {1e3 * max(waits):.0f} ms ({len(waits)} calls)",
             "under 100 ms",
         )
     assert running
@@ -283,8 +283,8 @@ def memory(table: Table, ls: Harness, folder: Path, raters: Sequence[int], n: in
         "under +300 MB",
     )
     client = Client(ls.url, ls.token)
-    there = client.model_versions(large)
-    table.row(f"predictions of {n} tasks", str(there.get("agreement", 0)))
+    model_versions = client.model_versions(large)
+    table.row(f"predictions of {n} tasks", str(model_versions.get("agreement", 0)))
     client.close()
 
 
@@ -300,7 +300,13 @@ def crowd(table: Table, ls: Harness, folder: Path, people: int) -> None:
         given_annotations = [
             [annotation(rater, texts(source)) for rater in source.sample(raters, 3)] for _ in range(500)
         ]
-        ls.import_tasks(wide, [{"data": {"text": "Narrative"}, "annotations": each} for each in given_annotations])
+        ls.import_tasks(
+            wide,
+            [
+                {"data": {"text": "Narrative"}, "annotations": task_annotations}
+                for task_annotations in given_annotations
+            ],
+        )
     answers = [annotation(raters[k % 4], texts(source)) for k in range(5000)]
     ls.import_tasks(deep, [{"data": {"text": "Narrative"}, "annotations": answers}])
     for name, project in ((f"2000 tasks x 3 of {people} people", wide), ("one task with 5000 annotations", deep)):
@@ -351,8 +357,8 @@ def memory_of(table: Table, serving: Serving) -> None:
 
 def check(ls: Harness, folder: Path, project: int) -> None:
     """All of it is worth nothing unless the predictions are right."""
-    other = wrong(ls, project, folder)
-    assert not other, json.dumps(other[:5])
+    differences = wrong(ls, project, folder)
+    assert not differences, json.dumps(differences[:5])
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path:
             {
                 "data": {"text": "c"},
                 "annotations": [
-                    {name: one[name] for name in one if name != "ground_truth"} for one in given_annotations
+                    {name: answer[name] for name in answer if name != "ground_truth"} for answer in given_annotations
                 ],
             },
         ],
@@ -47,12 +47,12 @@ def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path:
         return {entry["task"]: entry for entry in entries(store, row)}
 
     imported = ls.api.get(f"/api/tasks/{by_import}/")["annotations"]
-    assert all(one["ground_truth"] for one in imported) and agreed() == {}, "nobody chose these"
+    assert all(answer["ground_truth"] for answer in imported) and agreed() == {}, "nobody chose these"
     session = session_of(ls, rae)
     result = text_results(text_controls(LABEL_CONFIG), {"findings": ["high fever"]})
     numbers = [session.save_ground_truth(project, task, result) for task in (accepted, starred)]
     for number, task in zip(numbers, (accepted, starred), strict=True):
-        saved = next(one for one in session.annotations(task) if one["id"] == number)
+        saved = next(answer for answer in session.annotations(task) if answer["id"] == number)
         assert saved["ground_truth"] is True and saved["completed_by"] == rae.id
         assert all(region["id"].startswith(AGREED_ID) for region in saved["result"]), "Label Studio keeps the ids"
     commands.sync(project, "--changes")
@@ -61,11 +61,11 @@ def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path:
         starred: ["high fever"],
     }
     assert agreed()[accepted]["user"] == str(rae.id)
-    # It is no answer: scores stay, also those of an export, and a task with two answers of three waits on.
+    # It is not an answer: scores stay, also those of an export, and a task with two answers of three waits on.
     assert score_of_export(ls.export_file(project, tmp_path)) == score_before
     assert differences(ls.predictions(project), {str(accepted): score_before[str(accepted)]}) == []
     # A star that a person sets takes the place of the accepted answer.
-    first = next(one for one in session.annotations(starred) if one["completed_by"] == ann.id)
+    first = next(answer for answer in session.annotations(starred) if answer["completed_by"] == ann.id)
     ls.api.patch(f"/api/annotations/{first['id']}/", {"ground_truth": True})
     session.delete_annotation(numbers[0])
     commands.sync(project, "--changes")

@@ -22,7 +22,7 @@ from tests.labelstudio.backend import Commands, Serving, differences, eventually
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness
 
 KEPT_SECRET = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": ""}
-"""As Label Studio's form sends a connection whose password is not changed."""
+"""Label Studio's form sends this for a connection without a new password."""
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +45,11 @@ def state(ls: Harness, project: int) -> dict[str, Any]:
     """All that connect may touch."""
     remote = ls.api.get(f"/api/projects/{project}/")
     names = ("label_config", "model_version", "show_collab_predictions", "evaluate_predictions_automatically")
-    kept = ("id", "url", "title", "state", "actions", "headers", "is_active", "project")
+    keys = ("id", "url", "title", "state", "actions", "headers", "is_active", "project")
     return {
         **{name: remote[name] for name in names},
-        "connections": [{k: c[k] for k in kept if k in c} for c in ls.api.get("/api/ml/", project=project)],
-        "webhooks": [{k: h[k] for k in kept if k in h} for h in ls.api.get("/api/webhooks/", project=project)],
+        "connections": [{k: c[k] for k in keys if k in c} for c in ls.api.get("/api/ml/", project=project)],
+        "webhooks": [{k: h[k] for k in keys if k in h} for h in ls.api.get("/api/webhooks/", project=project)],
         "views": [view["data"]["title"] for view in ls.api.get("/api/dm/views/", project=project)],
     }
 
@@ -67,19 +67,21 @@ def test_connect_does_all_and_twice_is_the_same_as_once_and_disconnect_undoes_it
     state_before = state(ls, project)
     changes = commands.json("connect", "--project", str(project), "--url", serving.url)
     assert len(changes["changed"]) == 5
-    once = state(ls, project)
-    assert [(c["title"], c["url"], c["state"]) for c in once["connections"]] == [(MODEL_VERSION, serving.url, "CO")]
-    assert len(once["webhooks"]) == 1
-    assert once["webhooks"][0]["url"] == f"{serving.url}/webhook"
-    assert len(once["webhooks"][0]["headers"][SECRET_HEADER]) >= 24
-    assert once["model_version"] == MODEL_VERSION
-    assert once["show_collab_predictions"] is False
-    assert triage.TITLE in once["views"]
-    assert snippet.remove(once["label_config"]) == state_before["label_config"]
-    assert snippet.present(once["label_config"])
+    connected_state = state(ls, project)
+    assert [(c["title"], c["url"], c["state"]) for c in connected_state["connections"]] == [
+        (MODEL_VERSION, serving.url, "CO")
+    ]
+    assert len(connected_state["webhooks"]) == 1
+    assert connected_state["webhooks"][0]["url"] == f"{serving.url}/webhook"
+    assert len(connected_state["webhooks"][0]["headers"][SECRET_HEADER]) >= 24
+    assert connected_state["model_version"] == MODEL_VERSION
+    assert connected_state["show_collab_predictions"] is False
+    assert triage.TITLE in connected_state["views"]
+    assert snippet.remove(connected_state["label_config"]) == state_before["label_config"]
+    assert snippet.present(connected_state["label_config"])
 
     assert commands.json("connect", "--project", str(project), "--url", serving.url)["changed"] == []
-    assert state(ls, project) == once
+    assert state(ls, project) == connected_state
     right(ls, project, tmp_path)
     assert ls.api.get(f"/api/projects/{project}/")["model_version"] == MODEL_VERSION
 
@@ -201,7 +203,7 @@ def test_by_hand_in_label_studios_own_settings(ls: Harness, commands: Commands, 
 
 @contextlib.contextmanager
 def held(commands: Commands, ls: Harness, project: int) -> Iterator[None]:
-    """No job runs meanwhile: the backend would put some troubles right by itself."""
+    """No job runs in between: the backend would fix some problems."""
     store = commands.store()
     row = store.project(ls.url, project)
     assert row is not None
@@ -364,7 +366,7 @@ def test_a_server_that_refuses_local_addresses(
 ) -> None:
     """As Label Studio is out of the box.
 
-    Connect says which two variables to set, and leaves no half-made connection.
+    Connect names the two variables to set, and leaves no half-made connection.
     """
     closed = {"ML_BLOCK_LOCAL_IP": "true", "SSRF_PROTECTION_ENABLED": "true"}
     with start_label_studio(tmp_path / "closed", environment=closed) as server:
@@ -373,8 +375,8 @@ def test_a_server_that_refuses_local_addresses(
         other_commands = Commands(tmp_path / "state", strict.url, strict.token)
         ended, _, errors = other_commands.here("connect", "--project", str(project), "--url", serving.url)
         assert ended == 2 and "SOFTIRR_DATA" in errors, "that backend is of another store"
-        with other_commands.serve() as own:
-            ended, _, errors = other_commands.here("connect", "--project", str(project), "--url", own.url)
+        with other_commands.serve() as own_backend:
+            ended, _, errors = other_commands.here("connect", "--project", str(project), "--url", own_backend.url)
         assert ended == 1
         assert "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false" in errors
         assert strict.api.get("/api/ml/", project=project) == []

@@ -1,4 +1,4 @@
-"""The demo: its example is what the README says, `--check` finds what it should, and everything that it starts stops."""
+"""The demo: its example matches the README, `--check` finds each problem, and every started process stops."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class TestExample:
     def test_three_of_four_annotators_each_and_all_equally_often(self) -> None:
         assert len(example.annotators()) == 4
         assert all(len(task.answers) == 3 for task in example.narratives())
-        asked = [sum(name in task.answers for task in example.narratives()) for name in example.annotators()]
-        assert len(set(asked)) == 1
+        task_counts = [sum(name in task.answers for task in example.narratives()) for name in example.annotators()]
+        assert len(set(task_counts)) == 1
 
     def test_some_are_skipped_and_some_answered_with_nothing(self) -> None:
         given_texts = [texts for task in example.narratives() for texts in task.answers.values()]
@@ -63,18 +63,18 @@ class TestExample:
         assert len(texts) > 1.5 * len(concepts)
 
     @pytest.mark.parametrize(
-        ("one", "other"),
+        ("first_text", "second_text"),
         [
             ("pyrexia", "high temperature"),  # synonym, lay wording
             ("DVT left", "blood clot in the left leg"),  # abbreviation
             ("numb feet", "numb feet"),
         ],
     )
-    def test_same_meaning(self, one: str, other: str) -> None:
-        assert example.key()[one] == example.key()[other]
+    def test_same_meaning(self, first_text: str, second_text: str) -> None:
+        assert example.key()[first_text] == example.key()[second_text]
 
     @pytest.mark.parametrize(
-        ("one", "other"),
+        ("first_text", "second_text"),
         [
             ("hypertension", "hypotension"),  # look-alikes
             ("left hip fracture", "right hip fracture"),  # laterality
@@ -82,8 +82,8 @@ class TestExample:
             ("hyperkalaemia", "hypokalaemia"),
         ],
     )
-    def test_other_meaning(self, one: str, other: str) -> None:
-        assert example.key()[one] != example.key()[other]
+    def test_other_meaning(self, first_text: str, second_text: str) -> None:
+        assert example.key()[first_text] != example.key()[second_text]
 
     def test_some_answers_are_more_general_than_others_on_the_same_task(self) -> None:
         broader, meaning = example.broader(), example.key()
@@ -109,7 +109,7 @@ class TestExample:
 
 
 class _Answers:
-    """Stands for Label Studio's API in `problems`: what a right server would say, with one thing changed."""
+    """Stands for Label Studio's API in `problems`: replies of a correct server with one change."""
 
     def __init__(self, scores: Mapping[int, float]):
         self.predictions = [
@@ -225,8 +225,8 @@ class TestDemo:
             demo.start()
             assert demo.check() == 0, capsys.readouterr()
             assert "is there from the last time" in capsys.readouterr().out
-            written = demo.api.get("/api/predictions/", project=demo.project)
-            predictions = [prediction for prediction in written if prediction["model_version"] == "agreement"]
+            all_predictions = demo.api.get("/api/predictions/", project=demo.project)
+            predictions = [prediction for prediction in all_predictions if prediction["model_version"] == "agreement"]
             lowest, *_, highest = sorted(predictions, key=lambda prediction: prediction["score"])
             demo.api.patch(f"/api/predictions/{highest['id']}/", {"score": 0.0123})
             demo.api.delete(f"/api/predictions/{lowest['id']}/")
@@ -271,13 +271,13 @@ class TestDemo:
 
 
 class TestDemoRefuses:
-    """What can't be done is said in a sentence, and harms nothing."""
+    """Impossible requests end in one sentence and harm nothing."""
 
     def _errors(self, folder: Path, *options: str, **environment: str) -> str:
-        """What a demo prints that can't start."""
+        """Errors of a demo that can't start."""
         command = _command(folder, *options, "--check")
-        given = {**os.environ, **environment}
-        done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=120, check=False)
+        variables = {**os.environ, **environment}
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
         return done.stderr

@@ -44,7 +44,7 @@ def wrong(ls: Harness, project: int, folder: Path) -> list[str]:
 
 
 def until_done(commands: Commands, project: int, *, tries: int = 10) -> list[str]:
-    """Sync again and again as the timer does; what was said on the way."""
+    """Sync repeatedly, as the timer does; returns the messages."""
     errors_before = []
     for _ in range(tries):
         ended, _, errors = commands.here("sync", "--project", str(project), "--json")
@@ -60,11 +60,11 @@ def change_something(ls: Harness, tasks: list[int], users: list[User], source: r
     task = source.choice(tasks)
     listed = ls.api.get(f"/api/tasks/{task}/annotations/")
     user = source.choice(users)
-    own = [a for a in listed if a["completed_by"] in (user.id, {"id": user.id})]
-    if own and source.random() < 0.3:
-        ls.api.delete(f"/api/annotations/{own[0]['id']}/")
-    elif own:
-        ls.edit(own[0]["id"], user, [f"{SECRET} {source.random()}"])
+    annotations_of_user = [a for a in listed if a["completed_by"] in (user.id, {"id": user.id})]
+    if annotations_of_user and source.random() < 0.3:
+        ls.api.delete(f"/api/annotations/{annotations_of_user[0]['id']}/")
+    elif annotations_of_user:
+        ls.edit(annotations_of_user[0]["id"], user, [f"{SECRET} {source.random()}"])
     else:
         ls.annotate(task, user, [f"{SECRET} again"])
 
@@ -115,7 +115,7 @@ def test_faults_at_random_places(
 
 
 @pytest.mark.parametrize(
-    ("kind", "place", "says"),
+    ("kind", "is_hit", "says"),
     [
         ("401", lambda method, path: "import/predictions" in path, "refused the"),
         ("401", lambda method, path: "/api/tasks/" in path, "refused the"),
@@ -129,7 +129,7 @@ def test_one_fault(
     proxy: FaultyProxy,
     tmp_path: Path,
     kind: str,
-    place: Callable[[str, str], bool],
+    is_hit: Callable[[str, str], bool],
     says: str | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -140,11 +140,11 @@ def test_one_fault(
     if kind == "cut" and says is None:
         commands.sync(project)
         ls.edit(ls.api.get(f"/api/tasks/{tasks[0]}/annotations/")[0]["id"], users[0], ["changed"])
-    left = [3 if kind == "401" else 1]
+    faults_left = [3 if kind == "401" else 1]
 
     def fault(method: str, path: str) -> str:
-        if place(method, path) and left[0]:
-            left[0] -= 1
+        if is_hit(method, path) and faults_left[0]:
+            faults_left[0] -= 1
             return kind
         return ""
 
@@ -158,33 +158,35 @@ def test_one_fault(
 
 
 @pytest.mark.parametrize("kind", ["late", "late reply"])
-@pytest.mark.parametrize("place", ["/import/predictions", "/api/tasks/"])
+@pytest.mark.parametrize("slow_path", ["/import/predictions", "/api/tasks/"])
 def test_label_studio_answers_too_late(
     ls: Harness,
     proxy: FaultyProxy,
     tmp_path: Path,
     kind: str,
-    place: str,
+    slow_path: str,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A read is tried again.
 
-    A bulk write may be carried out after we gave up and even wrote anew: the next sync mends that. Only the requests
+    A bulk write may be carried out after we gave up and even wrote again: the next sync repairs that. Only the requests
     that Label Studio is late for have a short timeout, and it stays late until the sync has ended.
     """
     project, _, _ = filled(ls)
     monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
-    left = [1]
-    once = client.Client._once
+    faults_left = [1]
+    send_once = client.Client._once
 
     def impatient(self: Any, method: str, path: str, params: Any, body: Any, timeout: float, repeat: bool) -> Any:
-        return once(self, method, path, params, body, 1.0 if place in path and left[0] else timeout, repeat)
+        return send_once(
+            self, method, path, params, body, 1.0 if slow_path in path and faults_left[0] else timeout, repeat
+        )
 
     def fault(method: str, path: str) -> str:
-        if place in path and left[0]:
-            left[0] -= 1
+        if slow_path in path and faults_left[0]:
+            faults_left[0] -= 1
             return kind
         return ""
 
@@ -194,9 +196,9 @@ def test_label_studio_answers_too_late(
         ended, _, errors = commands.here("sync", "--project", str(project))
     finally:
         proxy.is_patient.set()
-    assert left == [0]
+    assert faults_left == [0]
     assert ended == 0, errors
-    assert ("did not answer POST" if "import" in place else "trying again") in caplog.text
+    assert ("did not answer POST" if "import" in slow_path else "trying again") in caplog.text
     if kind == "late":
         assert proxy.belated.wait(60)
         until_done(commands, project)
@@ -204,7 +206,7 @@ def test_label_studio_answers_too_late(
 
 
 def test_label_studio_stopped_in_the_middle(start_label_studio: Callable[..., Any], tmp_path: Path) -> None:
-    """The backend goes on by itself when the server is back, and its log says what happened."""
+    """The backend resumes when the server is back, and its log has the reason of the gap."""
     with start_label_studio(tmp_path / "server") as server:
         ls = Harness(server)
         project, tasks, users = filled(ls)
@@ -237,7 +239,7 @@ def test_label_studio_stopped_in_the_middle(start_label_studio: Callable[..., An
 
 @pytest.mark.slow
 def test_killed_at_random(ls: Harness, tmp_path: Path) -> None:
-    """kill -9 of everything that serve started, at any moment; the next start goes on by itself."""
+    """kill -9 of everything that serve started, at any moment; the next start resumes the work."""
     project, tasks, users = filled(ls, 60)
     environment = {"SOFTIRR_PAGE_SIZE": "10", "SOFTIRR_BULK_SIZE": "20"}
     commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
@@ -248,7 +250,7 @@ def test_killed_at_random(ls: Harness, tmp_path: Path) -> None:
         serving.kill()
     for _ in range(KILLS):
         with commands.serve() as serving:
-            # Restarts must meet work of each kind: a few edits, or everything anew.
+            # Restarts must meet work of each kind: a few edits, or a complete update.
             if source.random() < 0.5:
                 commands.json("settings", "--project", str(project), "--threshold", str(source.choice([0.4, 0.5, 0.6])))
             for _ in range(3):
@@ -287,8 +289,8 @@ def test_the_worker_process_is_started_again(ls: Harness, tmp_path: Path) -> Non
 def test_two_backends_on_one_store(ls: Harness, tmp_path: Path) -> None:
     project, tasks, users = filled(ls, 30)
     commands = Commands(tmp_path / "state", ls.url, ls.token)
-    with commands.serve() as one, commands.serve() as other:
-        commands.json("connect", "--project", str(project), "--url", one.url)
+    with commands.serve() as first_backend, commands.serve() as second_backend:
+        commands.json("connect", "--project", str(project), "--url", first_backend.url)
         source = random.Random(3)
         for round_number in range(6):
             change_something(ls, tasks, users, source)
@@ -296,8 +298,8 @@ def test_two_backends_on_one_store(ls: Harness, tmp_path: Path) -> None:
             if round_number == 2:
                 commands.json("sync", "--project", str(project))
         eventually(lambda: not wrong(ls, project, tmp_path), what="predictions equal softirr score")
-        assert one.healthy()
-        assert other.healthy()
+        assert first_backend.healthy()
+        assert second_backend.healthy()
 
 
 def test_a_full_disk(ls: Harness, tmp_path: Path) -> None:

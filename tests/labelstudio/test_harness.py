@@ -11,7 +11,7 @@ from ml_backend.demo.processes import ServerError
 from tests.labelstudio.conftest import Harness, annotation
 
 
-def test_people_annotate_and_the_export_says_who_wrote_what(ls: Harness, tmp_path: Path) -> None:
+def test_export_names_the_author_of_each_answer(ls: Harness, tmp_path: Path) -> None:
     ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
     project = ls.create_project()
     first, second = ls.import_tasks(
@@ -19,11 +19,11 @@ def test_people_annotate_and_the_export_says_who_wrote_what(ls: Harness, tmp_pat
     )
     ls.annotate(first, ann, ["fever", "cough"])
     ls.annotate(first, ben, [], skip=True)
-    mine = ls.annotate(second, ben, [])
-    ls.edit(mine, ben, ["exanthem"])
+    annotation_of_ben = ls.annotate(second, ben, [])
+    ls.edit(annotation_of_ben, ben, ["exanthem"])
 
     tasks = {task["id"]: task for task in ls.export(project)}
-    given = {
+    exported_texts = {
         (task, answer["completed_by"]): (
             answer["was_cancelled"],
             [text for region in answer["result"] for text in region["value"]["text"]],
@@ -31,7 +31,7 @@ def test_people_annotate_and_the_export_says_who_wrote_what(ls: Harness, tmp_pat
         for task in tasks
         for answer in tasks[task]["annotations"]
     }
-    assert given == {
+    assert exported_texts == {
         (first, ann.id): (False, ["fever", "cough"]),
         (first, ben.id): (True, []),
         (second, ann.id): (False, ["rash"]),

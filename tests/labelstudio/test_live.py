@@ -1,4 +1,4 @@
-"""A connected project follows the annotators' work by itself, through Label Studio's own calls."""
+"""A connected project follows the annotators' work through Label Studio's own calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.servers import postgres
 
 @pytest.fixture(scope="module")
 def serving(ls: Harness, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    # The regular look is an hour away: what is found is found by what Label Studio sends.
+    # The next regular sync is an hour away: only Label Studio's calls can trigger an update.
     environment = {"SOFTIRR_RECONCILE_SECONDS": "3600", "BASIC_AUTH_USER": "us", "BASIC_AUTH_PASS": "pass word"}
     commands = Commands(tmp_path_factory.mktemp("state"), ls.url, ls.token, environment=environment)
     with commands.serve(wait=False) as running:
@@ -108,8 +108,8 @@ def test_label_studios_own_buttons_make_no_duplicates(
     everything = {"project": project, "selectedItems": {"all": True, "excluded": []}}
     ls.api.delete(f"/api/projects/{project}/model-versions/", {"model_version": MODEL_VERSION})
     ls.api.call("POST", f"/api/dm/actions?id=retrieve_tasks_predictions&project={project}", json=everything)
-    there = [p for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION]
-    assert there, "Label Studio stored what /predict answered"
+    stored_predictions = [p for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION]
+    assert stored_predictions, "Label Studio stored what /predict answered"
     eventually(right, what="after Retrieve Predictions")
     ls.api.call("POST", f"/api/dm/actions?id=retrieve_tasks_predictions&project={project}", json=everything)
     (connection,) = ls.api.get("/api/ml/", project=project)
@@ -161,7 +161,7 @@ def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, servi
 def test_jobs_settings_and_metrics_can_be_seen(ls: Harness, serving: Serving, project: int) -> None:
     auth = ("us", "pass word")
     jobs = requests.get(f"{serving.url}/api/jobs", auth=auth, timeout=30).json()["jobs"]
-    assert project in {job["project"] for job in jobs}  # beside those of the other tests' projects
+    assert project in {job["project"] for job in jobs}  # and jobs of the other tests' projects
     assert {job["state"] for job in jobs} <= {"queued", "running", "done", "failed"}
     assert requests.get(f"{serving.url}/api/jobs", timeout=30).status_code == 401
     text = requests.get(f"{serving.url}/metrics", auth=auth, timeout=30).text

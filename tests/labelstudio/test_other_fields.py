@@ -1,4 +1,4 @@
-"""Controls that are no text in a real Label Studio: each annotated through its API, and equal to `softirr score`."""
+"""Controls other than text in a real Label Studio: each annotated through its API, and equal to `softirr score`."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_a_project_without_texts_is_connected_and_scored(ls: Harness, tmp_path: 
         for item in softirr.agreement(table).items if name in ANSWERED else ():
             of_task.setdefault(int(item.id), []).append(item.agreement)
     means = {task: sum(values) / len(values) for task, values in of_task.items()}
-    written = {
+    predictions = {
         prediction["task"]: (prediction["score"], prediction["result"]) for prediction in ls.predictions(project)
     }
-    assert {task: score for task, (score, _) in written.items()} == pytest.approx(means, abs=1e-9)
-    assert all(result == [] for _, result in written.values()) and len(set(means.values())) > 1
+    assert {task: score for task, (score, _) in predictions.items()} == pytest.approx(means, abs=1e-9)
+    assert all(result == [] for _, result in predictions.values()) and len(set(means.values())) > 1
     assert all(finding["ok"] for finding in commands.doctor(project) if "compared exactly" in finding["what"])

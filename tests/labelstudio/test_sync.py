@@ -1,6 +1,6 @@
 """Our predictions in a real Label Studio.
 
-After each kind of change they are what ``softirr score`` says of a fresh export.
+After each kind of change they equal ``softirr score`` of a fresh export.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands
     first = commands.sync(project)
     assert (first["items"], first["created"]) == (30, 30)
     assert wrong(ls, project, tmp_path) == []
-    again = commands.sync(project)
-    assert (again["created"], again["updated"], again["deleted"], again["unchanged"]) == (0, 0, 0, 30)
+    second = commands.sync(project)
+    assert (second["created"], second["updated"], second["deleted"], second["unchanged"]) == (0, 0, 0, 30)
 
-    given: dict[str, int] = {}
+    annotation_ids: dict[str, int] = {}
 
     def remember(name: str, number: int) -> None:
-        given[name] = number
+        annotation_ids[name] = number
 
     def reimport() -> None:
         exported = [task for task in ls.export(project) if task["id"] in tasks[:3]]
@@ -55,10 +55,10 @@ def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands
 
     steps: dict[str, Callable[[], Any]] = {
         "a third answer": lambda: remember("third", ls.annotate(tasks[0], cleo, ["pyrexia"])),
-        "an edit": lambda: ls.edit(given["third"], cleo, ["fever", "cough 0"]),
+        "an edit": lambda: ls.edit(annotation_ids["third"], cleo, ["fever", "cough 0"]),
         "an empty answer": lambda: remember("empty", ls.annotate(tasks[1], cleo, [])),
         "a skip with text": lambda: ls.annotate(tasks[2], cleo, ["not counted"], skip=True),
-        "a deleted answer": lambda: ls.api.delete(f"/api/annotations/{given['empty']}/"),
+        "a deleted answer": lambda: ls.api.delete(f"/api/annotations/{annotation_ids['empty']}/"),
         "below two answers": lambda: ls.api.delete(f"/api/annotations/{answer_of(ls, tasks[3], ann.id)}/"),
         "two again": lambda: ls.annotate(tasks[3], cleo, ["fever"]),
         "a second answer of one user": lambda: ls.annotate(tasks[4], ben, ["something quite different"]),
@@ -120,17 +120,17 @@ def test_a_text_area_added_while_running(ls: Harness, commands: Commands, tmp_pa
     by_control = [score_of_export(export, "--control", name) for name in ("findings", "actions")]
     # Nobody could have answered the new TextArea in the second task, which an export does not show: it counts for the
     # first one only.
-    one, other = ([scores[str(task)] or 0.0 for task in (first, second)] for scores in by_control)
-    expected = {str(first): (one[0] + other[0]) / 2, str(second): one[1]}
+    findings_scores, actions_scores = ([scores[str(task)] or 0.0 for task in (first, second)] for scores in by_control)
+    expected = {str(first): (findings_scores[0] + actions_scores[0]) / 2, str(second): findings_scores[1]}
     assert differences(ls.predictions(project), expected) == []
     assert len({p["score"] for p in ls.predictions(project)}) == 2
-    (written,) = [p for p in ls.predictions(project) if p["task"] == first]
-    assert {region["from_name"] for region in written["result"]} == {"findings", "actions"}
+    (prediction,) = [p for p in ls.predictions(project) if p["task"] == first]
+    assert {region["from_name"] for region in prediction["result"]} == {"findings", "actions"}
     assert second in {p["task"] for p in ls.predictions(project)}
 
 
 def test_a_text_area_that_is_renamed(ls: Harness, commands: Commands) -> None:
-    """What was answered before is missing under the new name: also an empty answer, until it is submitted again."""
+    """Earlier answers are missing under the new name, also empty ones, until they are submitted again."""
     ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
     project = ls.create_project()
     (task,) = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}])
@@ -155,8 +155,8 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
     answers = {task["id"]: [a["id"] for a in task["annotations"]] for task in ls.export(project)}
     stop, done = threading.Event(), Counter[str]()
 
-    def work(own: list[int]) -> None:
-        for k, task in enumerate(itertools.cycle(own)):
+    def work(tasks_of_worker: list[int]) -> None:
+        for k, task in enumerate(itertools.cycle(tasks_of_worker)):
             if stop.wait(0.5):
                 return
             if not answers[task]:
@@ -182,7 +182,7 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
     try:
         while len(counts) < 5 or done["edits"] <= 10 or not (done["deleted tasks"] and done["deleted annotations"]):
             assert time.monotonic() - began < 600, dict(done)
-            commands.sync(project, "--changes")  # ends, or the test's own limit says so
+            commands.sync(project, "--changes")  # ends, or the test reaches its time limit
             counts.append(sum(p["model_version"] == MODEL_VERSION for p in ls.predictions(project)))
     finally:
         stop.set()
@@ -191,8 +191,8 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
     assert counts[1] >= 100, "what nobody touches carries its score after the first run"
     assert done["edits"] > 10 and done["deleted tasks"] > 0 and done["deleted annotations"] > 0
     commands.sync(project)
-    left = [task for task in ls.export(project) if len(task["annotations"]) == 2]
-    assert {p["task"] for p in ls.predictions(project)} == {task["id"] for task in left}
+    remaining = [task for task in ls.export(project) if len(task["annotations"]) == 2]
+    assert {p["task"] for p in ls.predictions(project)} == {task["id"] for task in remaining}
     print(
         f"{dict(done)} in {time.monotonic() - began:.0f} s beside {len(counts) - 1} runs; predictions after each: {counts[1:]}"
     )
@@ -214,7 +214,7 @@ def test_a_legacy_token_works_where_it_is_enabled(ls: Harness, tmp_path: Path) -
 
 
 class TestCommands:
-    """Exit status and what is said."""
+    """Exit status and messages."""
 
     def test_sync_as_a_process(self, ls: Harness, commands: Commands) -> None:
         project, _, _ = ls.answered([(["fever"], ["fevers"])])

@@ -43,8 +43,10 @@ def test_texts_on_regions_pooled_and_by_overlap(ls: Harness, commands: Commands,
         ann.id: note(1, 0, 5, "fever") + note(2, 10, 15, "rash"),
         ben.id: note(1, 2, 6, "fever") + note(2, 20, 25, "rash"),
     }
-    given = [{"completed_by": user, "result": result, "ground_truth": False} for user, result in answers.items()]
-    ls.import_tasks(project, [{"data": {"text": "abcdefghijklmnopqrstuvwxyz"}, "annotations": given}])
+    imported_annotations = [
+        {"completed_by": user, "result": result, "ground_truth": False} for user, result in answers.items()
+    ]
+    ls.import_tasks(project, [{"data": {"text": "abcdefghijklmnopqrstuvwxyz"}, "annotations": imported_annotations}])
     commands.sync(project)
     assert wrong(ls, project, tmp_path) == []
     assert [p["score"] for p in ls.predictions(project)] == [1.0]
@@ -58,24 +60,27 @@ def test_hostile_answers(ls: Harness, commands: Commands, tmp_path: Path, kind: 
 
     One that it can't give back is left out.
     """
-    given = {name: ([text, "fever"], [text]) for name, text in HOSTILE.items()}
+    answers_by_name = {name: ([text, "fever"], [text]) for name, text in HOSTILE.items()}
     if kind == "sizes":
-        many = [f"finding {k}" for k in range(5000)]
-        given = {"five thousand texts": (many, many[:30]), "nothing but white space": ([" ", "\u2003"], ["\u00a0"])}
-    project, tasks, _ = ls.answered(given.values())
-    taken = dict(zip(tasks, given, strict=True))
+        long_answer = [f"finding {k}" for k in range(5000)]
+        answers_by_name = {
+            "five thousand texts": (long_answer, long_answer[:30]),
+            "nothing but white space": ([" ", "\u2003"], ["\u00a0"]),
+        }
+    project, tasks, _ = ls.answered(answers_by_name.values())
+    taken = dict(zip(tasks, answers_by_name, strict=True))
     result = commands.sync(project)
-    assert result["items"] == len(given)
+    assert result["items"] == len(answers_by_name)
     predictions = ls.predictions(project)
-    unreadable = [name for name in given if name == "lone surrogate"]
-    assert {taken[p["task"]] for p in predictions} == set(given) - set(unreadable)
+    unreadable = [name for name in answers_by_name if name == "lone surrogate"]
+    assert {taken[p["task"]] for p in predictions} == set(answers_by_name) - set(unreadable)
     assert all(len(json.dumps(p)) < 2_000_000 for p in predictions), "a prediction repeats no 10 MB"
     for task in [task for task, name in taken.items() if name in unreadable]:
         ls.api.delete(f"/api/tasks/{task}/")
         commands.sync(project, "--changes")
     assert wrong(ls, project, tmp_path) == []
-    again = commands.sync(project)
-    assert (again["created"], again["updated"], again["deleted"]) == (0, 0, 0)
+    second_result = commands.sync(project)
+    assert (second_result["created"], second_result["updated"], second_result["deleted"]) == (0, 0, 0)
 
 
 def test_ten_megabytes(ls: Harness, commands: Commands, tmp_path: Path) -> None:
@@ -83,21 +88,23 @@ def test_ten_megabytes(ls: Harness, commands: Commands, tmp_path: Path) -> None:
     project, _, _ = ls.answered([([words], ["fever"])])
     assert commands.sync(project)["created"] == 0, "a text of that length is set aside"
     assert ls.predictions(project) == []
-    again = commands.sync(project, "--changes")
-    assert (again["created"], again["updated"], again["deleted"]) == (0, 0, 0)
+    second_result = commands.sync(project, "--changes")
+    assert (second_result["created"], second_result["updated"], second_result["deleted"]) == (0, 0, 0)
 
 
 def test_a_model_as_a_rater(ls: Harness, commands: Commands, tmp_path: Path) -> None:
     ann = ls.create_user("Ann")
     project = ls.create_project(maximum_annotations=1)  # Ann's answer is all that a task waits for
-    one, two = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}] * 2)
+    first_task, second_task = ls.import_tasks(
+        project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}] * 2
+    )
     predict = {"model_version": "gpt", "score": 0.9, "result": textarea(["fevers"])}
-    ls.api.post("/api/predictions/", {**predict, "task": one})
+    ls.api.post("/api/predictions/", {**predict, "task": first_task})
     commands.sync(project, "--predictions-as-raters")
     scored = {p["task"]: p["score"] for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION}
-    assert scored == {one: pytest.approx(10 / 11)}
-    ls.api.post("/api/predictions/", {**predict, "task": two})  # no webhook, no date: found by counting
+    assert scored == {first_task: pytest.approx(10 / 11)}
+    ls.api.post("/api/predictions/", {**predict, "task": second_task})  # no webhook, no date: found by counting
     commands.sync(project, "--changes")
     scored = {p["task"] for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION}
-    assert scored == {one, two}
+    assert scored == {first_task, second_task}
     assert sum(p["model_version"] == "gpt" for p in ls.predictions(project)) == 2

@@ -33,13 +33,13 @@ def test_predictions_of_an_export_and_of_a_table_are_imported(
         assert main(command) == 0
         config = re.search(r"configuration: (<View>.*</View>)", capsys.readouterr().err)
         tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
-        other = ls.create_project(**({"label_config": config[1]} if config else {}))
-        ids = ls.import_tasks(other, tasks)
-        stored = {entry["task"]: entry for entry in ls.predictions(other)}
+        imported_project = ls.create_project(**({"label_config": config[1]} if config else {}))
+        ids = ls.import_tasks(imported_project, tasks)
+        stored = {entry["task"]: entry for entry in ls.predictions(imported_project)}
         assert sorted(stored) == sorted(ids)
         for number, task in zip(ids, tasks, strict=True):
             (prediction,) = task["predictions"]
-            (region,), (wanted,) = stored[number]["result"], prediction["result"]
+            (region,), (expected_region,) = stored[number]["result"], prediction["result"]
             assert stored[number]["score"] == prediction["score"] and stored[number]["model_version"] == "agreement"
-            assert region["value"] == wanted["value"] and region["from_name"] == wanted["from_name"]
-        assert ls.api.get(f"/api/projects/{other}/")["config_has_control_tags"]
+            assert region["value"] == expected_region["value"] and region["from_name"] == expected_region["from_name"]
+        assert ls.api.get(f"/api/projects/{imported_project}/")["config_has_control_tags"]

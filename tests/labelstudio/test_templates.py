@@ -195,11 +195,11 @@ def problems_of_report(store: Store, row: Row, template: Template, counts: Count
     view = ProjectReports(store).view(
         row, control, ProjectSettings(measure="indel"), Links(row["server"], row["number"])
     )
-    shown = view.to_dict()
-    if len(shown["items"]) != N_TASKS or all(row["value"] is None for row in shown["coefficients"]):
-        yield f"the report shows {len(shown['items'])} tasks and {shown['coefficients']}"
+    shown_report = view.to_dict()
+    if len(shown_report["items"]) != N_TASKS or all(row["value"] is None for row in shown_report["coefficients"]):
+        yield f"the report shows {len(shown_report['items'])} tasks and {shown_report['coefficients']}"
     for type_, n in expected.items():
-        if not any(f"{n:,} of type {type_}" in warning for warning in shown["warnings"]):
+        if not any(f"{n:,} of type {type_}" in warning for warning in shown_report["warnings"]):
             yield f"the report does not count the type {type_}"
 
 
@@ -223,13 +223,13 @@ def problems_of_template(ls: Harness, commands: Commands, template: Template, pe
 
 
 def test_groups_and_types_are_those_of_label_studio(ls: Harness) -> None:
-    found: dict[str, list[Template]] = {}
+    templates_by_group: dict[str, list[Template]] = {}
     for group, _, template in templates(ls):
-        found.setdefault(group, []).append(template)
-    assert set(found) == set(GROUPS)
+        templates_by_group.setdefault(group, []).append(template)
+    assert set(templates_by_group) == set(GROUPS)
     for group, (n_scored, n_refused, types) in GROUPS.items():
-        scored = [template for template in found[group] if template.names(compared=True)]
-        assert (len(scored), len(found[group]) - len(scored)) == (n_scored, n_refused), group
+        scored = [template for template in templates_by_group[group] if template.names(compared=True)]
+        assert (len(scored), len(templates_by_group[group]) - len(scored)) == (n_scored, n_refused), group
         assert {result["type"] for template in scored for result in template.results(0, 0)} == types, group
     assert set().union(*(types for _, _, types in GROUPS.values())) == READ | NOT_COMPARED
 
@@ -243,7 +243,7 @@ def test_templates_are_scored_or_refused_with_the_reason(ls: Harness, tmp_path: 
         for name, title, template in templates(ls)
         if name == group
     }
-    assert {title: found for title, found in problems.items() if found} == {}
+    assert {title: template_problems for title, template_problems in problems.items() if template_problems} == {}
 
 
 REPEATER = """<View><Paragraphs name="dialogue" value="$dialogue"/><Repeater on="$dialogue" indexFlag="{{idx}}">
