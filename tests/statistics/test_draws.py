@@ -55,19 +55,19 @@ def test_draws_spread_as_the_jackknife(definition, n_raters):
     if estimate.value is None:
         assert (definition.key, n_raters) == ("scott_pi", 4)
         return
-    drawn = definition.over_draws(table.item_draws(4_000))
+    values = definition.over_draws(table.item_draws(4_000))
     influence = item_influence(ByMeasure(table.ratings, table.scores, table.chance), definition)
     error = influence.std(ddof=1) / np.sqrt(len(influence))
-    assert float(drawn.std()) == pytest.approx(error, rel=0.1)
-    assert float(drawn.mean()) == pytest.approx(estimate.value, abs=0.1 * error)
+    assert float(values.std()) == pytest.approx(error, rel=0.1)
+    assert float(values.mean()) == pytest.approx(estimate.value, abs=0.1 * error)
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=KEYS)
 def test_parts_give_the_same_draws(definition, monkeypatch):
     table = Table(2)
-    whole = table.item_draws().over(definition.over_draws)
+    at_once = table.item_draws().over(definition.over_draws)
     monkeypatch.setattr(module, "_AT_ONCE", 7 * len(table.scores))
-    assert table.item_draws().over(definition.over_draws) == pytest.approx(whole, abs=1e-12)
+    assert table.item_draws().over(definition.over_draws) == pytest.approx(at_once, abs=1e-12)
 
 
 def test_items_have_the_same_weights_in_every_table():
@@ -83,8 +83,8 @@ def test_items_have_the_same_weights_in_every_table():
 def test_mean_has_the_error_of_a_sample_mean():
     values = np.random.default_rng(1).normal(size=30)
     weights = bootstrap_weights(np.arange(30), 20_000)
-    drawn = values @ weights / weights.sum(axis=0)
-    assert float(drawn.std()) == pytest.approx(values.std(ddof=1) / np.sqrt(30), rel=0.05)
+    means = values @ weights / weights.sum(axis=0)
+    assert float(means.std()) == pytest.approx(values.std(ddof=1) / np.sqrt(30), rel=0.05)
 
 
 @pytest.mark.parametrize("definition", [d for d in DEFINITIONS if d.key != "scott_pi"], ids=lambda d: d.key)

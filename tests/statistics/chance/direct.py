@@ -42,10 +42,10 @@ def scored(ratings, equivalence):
 def row_weights(ratings, marginals="answers"):
     """Weight of each row in π."""
     if marginals == "gwet2014":
-        own = 1 / ratings.per_item[ratings.item]
+        weight = 1 / ratings.per_item[ratings.item]
     else:
-        own = np.where(ratings.per_item[ratings.item] >= 2, ratings.weight[ratings.item], 0.0)
-    return own / own.sum()
+        weight = np.where(ratings.per_item[ratings.item] >= 2, ratings.weight[ratings.item], 0.0)
+    return weight / weight.sum()
 
 
 @dataclass(frozen=True)
@@ -84,45 +84,49 @@ class Direct:
     def _by_pair(self):
         comparisons = self.ratings.comparisons
         for pair in range(len(comparisons.shared)):
-            mine = np.flatnonzero(comparisons.rater_pair == pair)
-            own = self.ratings.weight[comparisons.item[mine]]
-            yield mine, own / own.sum(), self.rows[np.ix_(comparisons.left[mine], comparisons.right[mine])]
+            rows_of_pair = np.flatnonzero(comparisons.rater_pair == pair)
+            weight = self.ratings.weight[comparisons.item[rows_of_pair]]
+            yield (
+                rows_of_pair,
+                weight / weight.sum(),
+                self.rows[np.ix_(comparisons.left[rows_of_pair], comparisons.right[rows_of_pair])],
+            )
 
     @property
     def cohen(self):
-        return np.array([own @ grid @ own for _, own, grid in self._by_pair()])
+        return np.array([weight @ grid @ weight for _, weight, grid in self._by_pair()])
 
     @property
     def cohen_left(self):
         result = np.zeros(len(self.ratings.comparisons.left))
-        for mine, own, grid in self._by_pair():
-            result[mine] = grid @ own
+        for rows_of_pair, weight, grid in self._by_pair():
+            result[rows_of_pair] = grid @ weight
         return result
 
     @property
     def cohen_right(self):
         result = np.zeros(len(self.ratings.comparisons.left))
-        for mine, own, grid in self._by_pair():
-            result[mine] = own @ grid
+        for rows_of_pair, weight, grid in self._by_pair():
+            result[rows_of_pair] = weight @ grid
         return result
 
     @property
     def pooled_without(self):
-        """π' S π of the table without each rater; nan where no two answers of an item are left."""
+        """π' S π of the table without each rater; nan without two answers to an item."""
         values = []
         for rater in range(self.ratings.n_raters):
-            rest = self.ratings.restricted(np.flatnonzero(self.ratings.rater != rater))
-            values.append(Direct(rest, self.matrix).pooled if len(rest.comparable_items) else np.nan)
+            others = self.ratings.restricted(np.flatnonzero(self.ratings.rater != rater))
+            values.append(Direct(others, self.matrix).pooled if len(others.comparable_items) else np.nan)
         return np.array(values)
 
     def tail(self, step):
-        """Share of the pairs of answers to different items whose equivalence is this step of the grid or more."""
+        """Share of the pairs of answers to different items with an equivalence of this step of the grid or more."""
         weight = row_weights(self.ratings)
         mass = np.outer(weight, weight) * (self.ratings.item[:, None] != self.ratings.item)
         return float(np.sum(mass * (on_grid(self.rows) >= step)) / mass.sum()) if mass.sum() else None
 
     def row_tail(self, step):
-        """The same share for each comparable row; 0 where it has no such pair."""
+        """The same share for each comparable row; 0 for a row without such a pair."""
         mass = row_weights(self.ratings) * (self.ratings.item[:, None] != self.ratings.item)
         total = mass.sum(axis=1)
         share = np.sum(mass * (on_grid(self.rows) >= step), axis=1) / np.where(total > 0, total, 1)

@@ -56,7 +56,7 @@ def check_exact(ratings, matrix, marginals="answers", equivalence=None, close=1e
 
 
 @pytest.fixture(params=["one block", "blocks of 2", "blocks of 3 in strips"])
-def way(request, monkeypatch):
+def pass_options(request, monkeypatch):
     """Options for each way to pass over the pairs."""
     if request.param == "one block":
         return {}
@@ -71,35 +71,37 @@ def way(request, monkeypatch):
 class TestExact:
     @SETTINGS
     @given(tables(weights=True), st.sampled_from(["answers", "gwet2014"]))
-    def test_is_the_sum_over_all_pairs(self, way, table, marginals):
+    def test_is_the_sum_over_all_pairs(self, pass_options, table, marginals):
         ratings, equivalence = table
         assume(marginals == "answers" or ratings.weights is None)
-        check_exact(ratings, equivalence.matrix, marginals, **way)
+        check_exact(ratings, equivalence.matrix, marginals, **pass_options)
 
     @pytest.mark.parametrize("times", [1, 2])
-    def test_where_each_answer_is_given_as_often(self, way, times):
+    def test_where_each_answer_is_given_as_often(self, pass_options, times):
         size = 14 // times
-        check_exact(Ratings.from_matrix((np.arange(14) % size).reshape(7, 2)), similarity(size), **way)
+        check_exact(Ratings.from_matrix((np.arange(14) % size).reshape(7, 2)), similarity(size), **pass_options)
 
-    def test_where_rater_pairs_share_few_items(self, way):
+    def test_where_rater_pairs_share_few_items(self, pass_options):
         rng = np.random.default_rng(0)
         ratings = Ratings.from_matrix(np.where(rng.random((40, 20)) < 0.1, rng.integers(0, 30, (40, 20)), -1))
-        check_exact(ratings, similarity(30), **way)
+        check_exact(ratings, similarity(30), **pass_options)
 
-    def test_an_answer_is_equivalent_to_itself_also_in_single_precision(self, way):
+    def test_an_answer_is_equivalent_to_itself_also_in_single_precision(self, pass_options):
         ratings = Ratings.from_matrix(np.random.default_rng(1).integers(0, 7, (9, 3)))
         matrix = similarity(7)
-        check_exact(ratings, matrix, equivalence=Single(matrix), close=1e-6, **way)
+        check_exact(ratings, matrix, equivalence=Single(matrix), close=1e-6, **pass_options)
 
     def test_shares_of_many_rows_are_those_of_a_sample_of_them(self, monkeypatch):
         """Evenly spread over the rows, from the first to the last."""
         monkeypatch.setattr(module, "_LANDMARKS", 4)
         ratings, matrix = Ratings.from_matrix(np.arange(20).reshape(10, 2)), similarity(20)
         chance = exact(ratings, MatrixEquivalence(matrix), scored(ratings, MatrixEquivalence(matrix)))
-        chosen, step = np.array([0, 6, 12, 19]), int(on_grid(matrix[0, 6]))
-        other = ratings.item[:, None] != chosen // 2
-        reached = (on_grid(matrix[:, chosen]) >= step) & other
-        assert chance.distribution.row_tail(step) == pytest.approx(reached.sum(axis=1) / other.sum(axis=1), **SAME)
+        landmarks, step = np.array([0, 6, 12, 19]), int(on_grid(matrix[0, 6]))
+        is_other_item = ratings.item[:, None] != landmarks // 2
+        reached = (on_grid(matrix[:, landmarks]) >= step) & is_other_item
+        assert chance.distribution.row_tail(step) == pytest.approx(
+            reached.sum(axis=1) / is_other_item.sum(axis=1), **SAME
+        )
 
     def test_sets_are_compared_as_sets(self):
         rng = np.random.default_rng(5)
@@ -111,13 +113,13 @@ class TestExact:
         ]
         table = softirr.AnnotationTable.from_answers(answers)
         scorer = AnswerScorer(table, PairScorer(softirr.measure("indel"), table.texts))
-        every = np.arange(len(table.answers))
-        matrix = np.array([scorer.score(np.full(len(every), k), every) for k in every])
+        indices = np.arange(len(table.answers))
+        matrix = np.array([scorer.score(np.full(len(indices), k), indices) for k in indices])
         check_exact(Ratings.of(table), matrix, equivalence=scorer)
 
 
 class Recorded(MatrixEquivalence):
-    """Keeps the answers that it was asked for."""
+    """Records the answers that it scores."""
 
     def score(self, k, l):  # noqa: E741
         self.asked = k, l
@@ -127,7 +129,7 @@ class Recorded(MatrixEquivalence):
 def check_cohen(chance, ratings, left, right, values, draws):
     """Each rater pair against the rows paired with its left answers and, with weights, those with its right answers."""
     comparisons = ratings.comparisons
-    n, own = len(comparisons.left), ratings.weight[comparisons.item]
+    n, item_weights = len(comparisons.left), ratings.weight[comparisons.item]
     weighted = ratings.weights is not None
     of_left = values[: draws * n].reshape(draws, n)
     assert left[: draws * n].tolist() == np.tile(comparisons.left, draws).tolist()
@@ -135,27 +137,27 @@ def check_cohen(chance, ratings, left, right, values, draws):
         of_right = values[draws * n :].reshape(draws, n)
         assert right[draws * n :].tolist() == np.tile(comparisons.right, draws).tolist()
     else:  # each right answer is met once in each draw
-        place = {
+        column_of = {
             (pair, row): c for c, (pair, row) in enumerate(zip(comparisons.rater_pair, comparisons.right, strict=True))
         }
         of_right = np.full((draws, n), np.nan)
         for number, (row, value) in enumerate(zip(right, values, strict=True)):
-            of_right[number // n, place[comparisons.rater_pair[number % n], row]] = value
+            of_right[number // n, column_of[comparisons.rater_pair[number % n], row]] = value
     assert chance.cohen_left == pytest.approx(of_left.mean(axis=0), **SAME)
     assert chance.cohen_right == pytest.approx(of_right.mean(axis=0), **SAME)
     noise = np.zeros(n) if draws == 1 else (of_left.var(axis=0, ddof=1) + of_right.var(axis=0, ddof=1)) / draws
     for pair, shared in enumerate(comparisons.shared):
-        mine = comparisons.rater_pair == pair
-        both = np.concatenate([of_left[:, mine], of_right[:, mine]])
-        weight = own[mine] / own[mine].sum()
-        assert chance.cohen[pair] == pytest.approx(np.mean(both @ weight), **SAME)
-        off = (both - chance.cohen[pair]) ** 2
+        of_pair = comparisons.rater_pair == pair
+        drawn_values = np.concatenate([of_left[:, of_pair], of_right[:, of_pair]])
+        weight = item_weights[of_pair] / item_weights[of_pair].sum()
+        assert chance.cohen[pair] == pytest.approx(np.mean(drawn_values @ weight), **SAME)
+        off = (drawn_values - chance.cohen[pair]) ** 2
         if weighted:
             error = np.sqrt(np.mean(off, axis=0) @ weight**2 / (2 * draws))
         else:
             error = np.sqrt(off[:draws].sum() / max(draws * shared - 1, 1) / (draws * shared))
         assert chance.cohen_error[pair] == pytest.approx(error, **SAME)
-        assert chance.cohen_noise[pair] == pytest.approx(np.average(noise[mine], weights=weight**2), **SAME)
+        assert chance.cohen_noise[pair] == pytest.approx(np.average(noise[of_pair], weights=weight**2), **SAME)
 
 
 def check_pooled(chance, ratings, left, right, values):
@@ -164,11 +166,11 @@ def check_pooled(chance, ratings, left, right, values):
     assert chance.pooled == pytest.approx(values.mean(), **SAME)
     assert chance.pooled_error == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)), **SAME)
     of_row = [np.append(values[left == row], values[right == row]) for row in rows]
-    at = [own.mean() if len(own) else values.mean() for own in of_row]
-    assert chance.pooled_at == pytest.approx(at, **SAME)
-    off = sum(np.sum((own - own.mean()) ** 2) for own in of_row if len(own) > 1)
-    within = off / max(sum(len(own) - 1 for own in of_row if len(own) > 1), 1)
-    noise = within * np.average([1 / max(len(own), 1) for own in of_row], weights=weights**2)
+    expected_means = [row_values.mean() if len(row_values) else values.mean() for row_values in of_row]
+    assert chance.pooled_at == pytest.approx(expected_means, **SAME)
+    off = sum(np.sum((row_values - row_values.mean()) ** 2) for row_values in of_row if len(row_values) > 1)
+    within = off / max(sum(len(row_values) - 1 for row_values in of_row if len(row_values) > 1), 1)
+    noise = within * np.average([1 / max(len(row_values), 1) for row_values in of_row], weights=weights**2)
     assert chance.pooled_noise == pytest.approx(noise, **SAME)
     apart = ratings.item[left] != ratings.item[right]
     if apart.any():
@@ -183,9 +185,9 @@ def check_pooled(chance, ratings, left, right, values):
         return
     for rater, value in enumerate(chance.pooled_without):
         remaining = ratings.restricted(np.flatnonzero(ratings.rater != rater))
-        kept = (ratings.rater != rater) & (remaining.per_item[ratings.item] >= 2)
-        own = values[kept[left] & kept[right]]
-        assert value == pytest.approx(own.mean(), **SAME) if len(own) else np.isnan(value)
+        is_comparable = (ratings.rater != rater) & (remaining.per_item[ratings.item] >= 2)
+        pair_values = values[is_comparable[left] & is_comparable[right]]
+        assert value == pytest.approx(pair_values.mean(), **SAME) if len(pair_values) else np.isnan(value)
 
 
 class TestPermutation:
@@ -202,7 +204,7 @@ class TestPermutation:
         st.integers(0, 9),
     )
     def test_is_computed_from_its_draws(self, table, marginals, draws, seed):
-        """Each row has an answer of its own, which shows the rows that were paired."""
+        """Each row has a different answer, which shows the paired rows."""
         ratings = table[0]
         assume(marginals == "answers" or ratings.weights is None)
         ratings = replace(ratings, answer=np.arange(len(ratings.item)), n_answers=len(ratings.item))
@@ -245,14 +247,14 @@ class TestPermutation:
         if weighted:
             weights = np.random.default_rng(0).random(ratings.n_items) + 0.5
             ratings = replace(ratings, weights=weights)
-        whole = permutation(ratings, equivalence, permutations=1, seed=2)
+        complete = permutation(ratings, equivalence, permutations=1, seed=2)
         pooled = permutation(ratings, equivalence, permutations=1, seed=2, expectations=["pooled"])
         cohen = permutation(ratings, equivalence, permutations=1, seed=2, expectations=["cohen"])
-        assert (pooled.pooled, pooled.pooled_error) == (whole.pooled, whole.pooled_error)
-        assert np.array_equal(pooled.pooled_at, whole.pooled_at)
-        assert np.array_equal(cohen.cohen, whole.cohen) and np.array_equal(cohen.cohen_left, whole.cohen_left)
+        assert (pooled.pooled, pooled.pooled_error) == (complete.pooled, complete.pooled_error)
+        assert np.array_equal(pooled.pooled_at, complete.pooled_at)
+        assert np.array_equal(cohen.cohen, complete.cohen) and np.array_equal(cohen.cohen_left, complete.cohen_left)
         assert np.isnan(pooled.cohen).all() and np.isnan(cohen.pooled) and cohen.distribution is None
-        assert pooled.pairs_scored < whole.pairs_scored
+        assert pooled.pairs_scored < complete.pairs_scored
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_many_draws_come_to_the_exact_values(self, weighted):
@@ -283,8 +285,8 @@ class TestPermutation:
             stated = np.mean([getattr(run, error) for run in runs])
             # without weights the draws are permutations, which vary less than draws with replacement
             assert 0.95 * spread < stated < (1.1 if weighted else 1.6) * spread, value
-        at = np.array([run.pooled_at for run in runs])
-        noise = np.average(at.var(axis=0), weights=runs[0].pooling.weights ** 2)
+        pooled_values = np.array([run.pooled_at for run in runs])
+        noise = np.average(pooled_values.var(axis=0), weights=runs[0].pooling.weights ** 2)
         assert np.mean([run.pooled_noise for run in runs]) == pytest.approx(noise, rel=0.15)
 
     @pytest.mark.parametrize("weighted", [False, True])
@@ -296,9 +298,9 @@ class TestPermutation:
         spread = np.std([run.cohen for run in runs], axis=0)
         stated = np.mean([run.cohen_error for run in runs], axis=0)
         assert (0.88 * spread < stated).all() and (stated < 1.25 * spread).all()
-        both = np.array([run.cohen_left + run.cohen_right for run in runs]).var(axis=0)
-        pair, own = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item] ** 2
-        noise = np.bincount(pair, own * both) / np.bincount(pair, own)
+        variance = np.array([run.cohen_left + run.cohen_right for run in runs]).var(axis=0)
+        pair, squared_weight = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item] ** 2
+        noise = np.bincount(pair, squared_weight * variance) / np.bincount(pair, squared_weight)
         assert np.mean([run.cohen_noise for run in runs], axis=0) == pytest.approx(noise, rel=0.15)
 
     def test_same_seed_same_value(self):
@@ -314,9 +316,9 @@ def test_the_error_of_a_sum_over_rater_pairs_is_that_of_its_covariances(shared, 
     """The loadings are on errors that rater pairs share; the rest of each error is its own."""
     rng = np.random.default_rng(1)
     ratings, equivalence = Ratings.from_matrix(rng.integers(0, 4, (9, 4))), MatrixEquivalence(similarity(4, 0))
-    loadings, own = rng.normal(size=(6, 3)), rng.uniform(0.5, 1, 6)
+    loadings, unshared = rng.normal(size=(6, 3)), rng.uniform(0.5, 1, 6)
     loadings *= shared
-    covariance = loadings @ loadings.T + np.diag(own**2)
+    covariance = loadings @ loadings.T + np.diag(unshared**2)
     chance = replace(
         exact(ratings, equivalence, scored(ratings, equivalence)),
         cohen_error=np.sqrt(np.diag(covariance)),
@@ -330,8 +332,8 @@ def test_the_error_of_a_sum_over_rater_pairs_is_that_of_its_covariances(shared, 
     mean = np.sqrt(covariance.sum()) / 6
     assert chance.standard_error == pytest.approx(mean, rel=1e-12)
     assert replace(chance, pooled_error=2 * mean).standard_error == 2 * mean
-    for few, error in (([0.3], 0.3), ([], 0.1)):
-        pairs_of_few = replace(chance, cohen=np.array(few), cohen_error=np.array(few), cohen_loadings=None)
+    for kappas, error in (([0.3], 0.3), ([], 0.1)):
+        pairs_of_few = replace(chance, cohen=np.array(kappas), cohen_error=np.array(kappas), cohen_loadings=None)
         assert pairs_of_few.standard_error == pytest.approx(error, rel=1e-12)
 
 

@@ -40,8 +40,8 @@ def runs(ratings, equivalence, count, **options):
     scores = scored(ratings, equivalence)
     options = {"target_se": 0.02, **options}
     marginals = options.get("marginals", "answers")
-    drawn = [sample(ratings, equivalence.score, scores, seed=seed, **options) for seed in range(count)]
-    return exact(ratings, equivalence, scores, marginals=marginals), drawn
+    samples = [sample(ratings, equivalence.score, scores, seed=seed, **options) for seed in range(count)]
+    return exact(ratings, equivalence, scores, marginals=marginals), samples
 
 
 @SETTINGS
@@ -72,28 +72,28 @@ def test_all_pairs_give_the_definition(table, marginals):
 )
 def test_values_have_no_bias_and_the_stated_errors(options, monkeypatch):
     monkeypatch.setattr(module, "_FIRST", 500)
-    truth, drawn = runs(*free_text(**options), 80)
+    truth, samples = runs(*free_text(**options), 80)
     for name, error in (("cohen", "cohen_error"), ("pooled", "pooled_error"), ("similarity", "similarity_error")):
-        off = np.array([np.mean(getattr(chance, name) - getattr(truth, name)) for chance in drawn])
-        assert abs(off.mean()) < 4 * off.std() / np.sqrt(len(drawn)), name
+        off = np.array([np.mean(getattr(chance, name) - getattr(truth, name)) for chance in samples])
+        assert abs(off.mean()) < 4 * off.std() / np.sqrt(len(samples)), name
         if name != "cohen":
-            stated = np.mean([getattr(chance, error) for chance in drawn])
+            stated = np.mean([getattr(chance, error) for chance in samples])
             assert 0.8 * off.std() < stated < 1.5 * off.std(), name
     slopes = np.ones(len(truth.cohen)) / len(truth.cohen)
-    off = np.array([slopes @ (chance.cohen - truth.cohen) for chance in drawn])
-    stated = np.mean([chance.cohen_sum_error(slopes) for chance in drawn])
+    off = np.array([slopes @ (chance.cohen - truth.cohen) for chance in samples])
+    stated = np.mean([chance.cohen_sum_error(slopes) for chance in samples])
     assert 0.8 * off.std() < stated < 1.5 * off.std()
     step = int(np.flatnonzero(truth.distribution.tail >= 0.1)[-1])
-    shares = np.array([chance.distribution.tail[step] for chance in drawn])
-    assert shares.mean() == pytest.approx(truth.distribution.tail[step], abs=4 * shares.std() / np.sqrt(len(drawn)))
+    shares = np.array([chance.distribution.tail[step] for chance in samples])
+    assert shares.mean() == pytest.approx(truth.distribution.tail[step], abs=4 * shares.std() / np.sqrt(len(samples)))
 
 
 def test_chance_of_gwets_marginals_has_no_bias(monkeypatch):
     monkeypatch.setattr(module, "_FIRST", 500)
-    truth, drawn = runs(*free_text(n_raters=3, n_items=120, missing=0.4), 60, marginals="gwet2014")
-    off = np.array([chance.pooled - truth.pooled for chance in drawn])
-    assert abs(off.mean()) < 4 * off.std() / np.sqrt(len(drawn))
-    assert all(chance.pooled_without is None for chance in drawn)
+    truth, samples = runs(*free_text(n_raters=3, n_items=120, missing=0.4), 60, marginals="gwet2014")
+    off = np.array([chance.pooled - truth.pooled for chance in samples])
+    assert abs(off.mean()) < 4 * off.std() / np.sqrt(len(samples))
+    assert all(chance.pooled_without is None for chance in samples)
 
 
 @pytest.mark.parametrize("target_se", [0.01, 0.003])
@@ -106,9 +106,9 @@ def test_sample_grows_to_its_target_and_no_further(target_se):
 
 def test_chance_without_each_rater_is_that_of_the_others():
     ratings, equivalence = free_text(100, 4, missing=0.2)
-    truth, drawn = runs(ratings, equivalence, 20)
-    off = np.array([chance.pooled_without - truth.pooled_without for chance in drawn])
-    assert (np.abs(off.mean(axis=0)) < 4 * off.std(axis=0) / np.sqrt(len(drawn))).all()
+    truth, samples = runs(ratings, equivalence, 20)
+    off = np.array([chance.pooled_without - truth.pooled_without for chance in samples])
+    assert (np.abs(off.mean(axis=0)) < 4 * off.std(axis=0) / np.sqrt(len(samples))).all()
 
 
 def test_rare_rater_pairs_take_the_mean_of_all():

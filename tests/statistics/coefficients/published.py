@@ -65,9 +65,9 @@ class Published:
     values: list[tuple[str, str, float, float]]
 
     @classmethod
-    def of(cls, entry, named):
+    def of(cls, entry, named_ratings):
         """An entry of the file."""
-        matrix = ratings_of(named.get(entry.get("ratings"), entry))
+        matrix = ratings_of(named_ratings.get(entry.get("ratings"), entry))
         values = np.unique(matrix[matrix >= 0])
         weights = entry.get("weights")
         if "distance" in entry:

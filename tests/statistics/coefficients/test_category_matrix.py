@@ -20,7 +20,7 @@ CELLS = st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 3))] * 3), min_
 
 
 def values(matrix: Any, **options: Any) -> dict[str, float | None]:
-    return {name: one.value for name, one in matrix_agreement(matrix, **options).coefficients.items()}
+    return {name: estimate.value for name, estimate in matrix_agreement(matrix, **options).coefficients.items()}
 
 
 def forms(rows: list[tuple[int | None, ...]]) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def forms(rows: list[tuple[int | None, ...]]) -> dict[str, Any]:
 @settings(max_examples=60, deadline=None)
 @given(CELLS)
 def test_every_form_has_the_same_coefficients(rows: list[tuple[int | None, ...]]) -> None:
-    wanted = values(np.array([[-1 if cell is None else cell for cell in row] for row in rows]))
+    expected = values(np.array([[-1 if cell is None else cell for cell in row] for row in rows]))
     for name, matrix in forms(rows).items():
-        assert values(matrix) == wanted, name
+        assert values(matrix) == expected, name
 
 
 @settings(max_examples=40, deadline=None)
@@ -99,11 +99,11 @@ class TestExamples:
             matrix_agreement([[0.9, 0.1], [1.2, 1.7], [0, 1]])
 
     def test_a_mask_is_missing(self) -> None:
-        whole = np.array([[0, 0], [1, 1], [0, 1], [2, 2], [0, 0]])
-        mask = np.zeros(whole.shape, dtype=bool)
+        unmasked = np.array([[0, 0], [1, 1], [0, 1], [2, 2], [0, 0]])
+        mask = np.zeros(unmasked.shape, dtype=bool)
         mask[2, 1] = True
-        assert values(np.ma.array(whole, mask=mask)) == values(np.where(mask, -1, whole))
-        assert values(np.ma.array(whole, mask=mask)) != values(whole)
+        assert values(np.ma.array(unmasked, mask=mask)) == values(np.where(mask, -1, unmasked))
+        assert values(np.ma.array(unmasked, mask=mask)) != values(unmasked)
 
     def test_the_largest_unsigned_integer_is_a_category(self) -> None:
         top = np.iinfo(np.uint64).max
@@ -152,12 +152,12 @@ class TestExamples:
 def test_many_permutations_give_the_coefficients_of_all_pairs(marginals: Any) -> None:
     rng = np.random.default_rng(0)
     matrix, weights = rng.integers(-1, 4, (30, 2)), similarity(4)
-    every, drawn = (
+    exact, by_permutation = (
         matrix_agreement(matrix, weights, chance=chance, permutations=2_000, marginals=marginals).coefficients
         for chance in ("exact", "permutation")
     )
-    for name in every:
-        assert drawn[name].value == pytest.approx(every[name].value, abs=0.02), name
+    for name in exact:
+        assert by_permutation[name].value == pytest.approx(exact[name].value, abs=0.02), name
 
 
 class TestManyRaters:

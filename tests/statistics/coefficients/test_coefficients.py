@@ -1,4 +1,4 @@
-"""What holds for every table: order does not matter, 0 and 1 are classical, more agreement is more, and what is undefined says why."""
+"""Properties of every table: order, S of 0 and 1, monotonicity, and the reasons of undefined values."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class TestOrder:
 
 
 class TestClassical:
-    """With S in {0, 1} the classical coefficients, which libraries are asked for in test_oracles.py."""
+    """With S in {0, 1} the classical coefficients, which test_oracles.py compares with libraries."""
 
     @SETTINGS
     @given(tables())
@@ -111,35 +111,35 @@ class TestClassical:
 
 
 class TestMonotonicity:
-    """Two raters whose answers are all texts of their own, so that one entry of S can be moved alone."""
+    """Two raters with all answers different, so that a single entry of S can change."""
 
     @staticmethod
     def moved(n, seed, a, b, share):
         """All coefficients before and after S(a, b) went up by a share of the way to 1."""
-        before = similarity(2 * n, seed)
-        after = before.copy()
-        after[a, b] = after[b, a] = before[a, b] + share * (1 - before[a, b])
+        original = similarity(2 * n, seed)
+        changed = original.copy()
+        changed[a, b] = changed[b, a] = original[a, b] + share * (1 - original[a, b])
         matrix = np.arange(2 * n).reshape(n, 2)
-        return values(matrix, before), values(matrix, after)
+        return values(matrix, original), values(matrix, changed)
 
     @SETTINGS
     @given(st.integers(2, 10), st.integers(0, 2**32 - 1), st.integers(0, 9), st.floats(0.01, 1.0))
     def test_more_alike_on_an_item_is_more_agreement(self, n, seed, item, share):
         item %= n
-        before, after = self.moved(n, seed, 2 * item, 2 * item + 1, share)
+        original, changed = self.moved(n, seed, 2 * item, 2 * item + 1, share)
         for name in ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha"):
-            assert after[name][0] > before[name][0] - 1e-12, name
-        assert after["observed_agreement"][0] > before["observed_agreement"][0]
+            assert changed[name][0] > original[name][0] - 1e-12, name
+        assert changed["observed_agreement"][0] > original["observed_agreement"][0]
 
     @SETTINGS
     @given(st.integers(2, 10), st.integers(0, 2**32 - 1), st.integers(0, 9), st.floats(0.01, 1.0))
     def test_more_alike_by_chance_is_less_agreement(self, n, seed, item, share):
         item %= n
-        other = (item + 1) % n
-        before, after = self.moved(n, seed, 2 * item, 2 * other + 1, share)
-        assert after["observed_agreement"][0] == before["observed_agreement"][0]
+        next_item = (item + 1) % n
+        original, changed = self.moved(n, seed, 2 * item, 2 * next_item + 1, share)
+        assert changed["observed_agreement"][0] == original["observed_agreement"][0]
         for name in ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha"):
-            assert after[name][0] < before[name][0], name
+            assert changed[name][0] < original[name][0], name
 
     @SETTINGS
     @given(tables())
@@ -204,8 +204,8 @@ class TestDegenerate:
 
     def test_raters_of_one_shared_item_are_left_out_of_the_mean(self):
         matrix = np.array([[0, 0, -1], [1, 1, -1], [0, 1, -1], [1, 0, 0], [1, -1, -1]])
-        alone = values(matrix[:, :2])
-        assert values(matrix)["cohen_kappa"][0] == pytest.approx(alone["cohen_kappa"][0], **SAME)
+        of_two_raters = values(matrix[:, :2])
+        assert values(matrix)["cohen_kappa"][0] == pytest.approx(of_two_raters["cohen_kappa"][0], **SAME)
 
     def test_no_rater_pair_has_a_kappa(self):
         coefficients = self.values([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])

@@ -67,15 +67,18 @@ def file(tmp_path):
 
 class TestOneDefinition:
     def test_a_new_coefficient_is_in_json_text_page_and_paper(self, registered, file):
-        before = softirr.agreement(softirr.read(file), "indel")
+        report_before = softirr.agreement(softirr.read(file), "indel")
         registered(NEW)
         report = softirr.agreement(softirr.read(file), "indel")
         exported = report.to_dict()
         assert (
-            exported["coefficients"]["half_agreement"]["value"] == before.coefficients["observed_agreement"].value / 2
+            exported["coefficients"]["half_agreement"]["value"]
+            == report_before.coefficients["observed_agreement"].value / 2
         )
         assert exported["coefficients"]["half_agreement"]["details"]["items_only"]["ci95"] is not None
-        assert {k: v for k, v in exported["coefficients"].items() if k != NEW.key} == before.to_dict()["coefficients"]
+        assert {k: v for k, v in exported["coefficients"].items() if k != NEW.key} == report_before.to_dict()[
+            "coefficients"
+        ]
         assert "Half of the agreement" in str(report) and "half_agreement" in report.to_frame().index
         page = report_page(view(exported))
         assert "Half of the agreement" in page and "Half of the mean equivalence of two answers to one item." in page
@@ -98,9 +101,9 @@ class TestOneDefinition:
 
     def test_the_documentation_names_each_key(self):
         (line,) = (
-            one
-            for one in (ROOT / "docs/reference/json.md").read_text().splitlines()
-            if "coefficients.NAME`" in one and "NAME is" in one
+            row
+            for row in (ROOT / "docs/reference/json.md").read_text().splitlines()
+            if "coefficients.NAME`" in row and "NAME is" in row
         )
         assert all(f"`{key}`" in line for key in registry.coefficient_keys())
 
@@ -111,14 +114,14 @@ class TestOneDefinition:
             sheet.to_csv().replace(",\r\n", ",different\r\n").replace(",\n", ",different\n")
         )
         report = softirr.agreement(table, "indel", judgments=[tmp_path / "sheet.csv"])
-        assert {key for key, one in report.coefficients.items() if one.value is not None} == set(
+        assert {key for key, estimate in report.coefficients.items() if estimate.value is not None} == set(
             registry.coefficient_keys(audited=True)
         )
 
     def test_keys_are_unique_and_meanings_are_sentences(self):
         assert len(set(registry.coefficient_keys())) == len(registry.DEFINITIONS)
-        for one in registry.DEFINITIONS:
-            assert one.meaning.endswith(".") and one.meaning.format(item="task", rater="annotator")
+        for definition in registry.DEFINITIONS:
+            assert definition.meaning.endswith(".") and definition.meaning.format(item="task", rater="annotator")
 
     def test_an_unknown_coefficient_is_refused(self, file):
         table = softirr.read(file)
@@ -139,7 +142,7 @@ class TestDerivatives:
         return ByMeasure(ratings, scores, exact(ratings, equivalence, scores))
 
     def derivatives(self, key, matrix, similarity, weights):
-        """By the share of each comparable item, from tables with other weights."""
+        """Derivatives by the share of each comparable item, from tables with changed weights."""
         definition, items = registry.definition(key), self.estimates(matrix, similarity).ratings.comparable_items
         result = []
         for item in items:
@@ -160,11 +163,11 @@ class TestDerivatives:
         matrix = rng.integers(0, 4, (8, 2 if key == "scott_pi" else 3))
         matrix = np.where(rng.random(matrix.shape) < missing, -1, matrix)
         weights = np.linspace(1, 3, len(matrix)) if weighted else np.ones(len(matrix))
-        found = item_influence(self.estimates(matrix, similarity(4, 2), weights), registry.definition(key))
-        wanted = self.derivatives(key, matrix, similarity(4, 2), weights)
+        influence = item_influence(self.estimates(matrix, similarity(4, 2), weights), registry.definition(key))
+        derivative = self.derivatives(key, matrix, similarity(4, 2), weights)
         # alpha's chance is without replacement: draws leave out how many answers there are, a term of 1 / n
         tolerance = 0.05 if key == "krippendorff_alpha" else 2e-4
-        assert found == pytest.approx(wanted - wanted.mean(), abs=tolerance)
+        assert influence == pytest.approx(derivative - derivative.mean(), abs=tolerance)
 
     @pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 8)])
     @pytest.mark.parametrize("items", [slice(8), slice(2)])
@@ -172,9 +175,11 @@ class TestDerivatives:
     def test_kappa_of_two_raters_of_three_is_that_of_a_table_of_the_two(self, weights, items, pair):
         rng = np.random.default_rng(3)
         matrix = rng.integers(0, 4, (8, 3))[items]
-        own = None if weights is None else weights[items]
-        of_three = self.estimates(matrix, similarity(4, 3), own).kappa(np.array([pair]))
-        of_two = self.estimates(matrix[:, [[0, 1], [0, 2], [1, 2]][pair]], similarity(4, 3), own).kappa(np.array([0]))
+        item_weights = None if weights is None else weights[items]
+        of_three = self.estimates(matrix, similarity(4, 3), item_weights).kappa(np.array([pair]))
+        of_two = self.estimates(matrix[:, [[0, 1], [0, 2], [1, 2]][pair]], similarity(4, 3), item_weights).kappa(
+            np.array([0])
+        )
         assert of_three.value == pytest.approx(of_two.value, abs=1e-12)
         assert of_three.draws == pytest.approx(of_two.draws, abs=1e-9)
         assert np.array_equal(of_three.items, of_two.items)
@@ -182,14 +187,14 @@ class TestDerivatives:
     def test_listed_rater_pairs_are_those_computed_one_by_one(self):
         rng = np.random.default_rng(3)
         matrix = np.where(rng.random((20, 4)) < 0.2, -1, rng.integers(0, 4, (20, 4)))
-        found = matrix_agreement(matrix, similarity(4, 3)).summary
-        for number, trio in enumerate(found.rater_pairs):
+        summarized = matrix_agreement(matrix, similarity(4, 3)).summary
+        for number, trio in enumerate(summarized.rater_pairs):
             pairs = np.array([number])
-            rows = found.by_measure.ratings.comparisons.of_pairs(pairs)
+            rows = summarized.by_measure.ratings.comparisons.of_pairs(pairs)
             singly = (
-                found.by_measure.agreement(rows),
-                found.by_measure.kappa(pairs),
-                found.by_measure.agreement(rows, found.beyond_chance),
+                summarized.by_measure.agreement(rows),
+                summarized.by_measure.kappa(pairs),
+                summarized.by_measure.agreement(rows, summarized.beyond_chance),
             )
             for listed, single in zip(trio, singly, strict=True):
                 assert listed.value == pytest.approx(single.value, abs=1e-12)
@@ -209,7 +214,7 @@ class TestDerivatives:
 
 @pytest.mark.parametrize(("ties", "step", "share"), [(1, GRID, 1.0), (2, GRID, 0.5), (0, GRID // 2, 0.25)])
 def test_the_upper_point_of_twenty_pairs_is_the_first_and_ties_share_it(ties, step, share):
-    """Of twenty pairs `ties` have equivalence 1, and, where there is none, four have 0.5."""
+    """Twenty pairs: `ties` have equivalence 1, or, without ties, four have 0.5."""
     counts = np.zeros(GRID + 1)
     counts[[0, GRID // 2, GRID]] = 16 - ties, 4, ties
     assert upper_point(ChanceDistribution.of(counts)) == (step, pytest.approx(share))
@@ -221,16 +226,16 @@ def test_the_upper_point_of_twenty_pairs_is_the_first_and_ties_share_it(ties, st
 def test_alpha_without_each_rater_is_that_of_the_others(matrix):
     """Only raters with a comparable answer are left out, and with fewer than three of them nobody is."""
     weights = similarity(4)
-    whole = matrix_agreement(matrix, weights)
-    assume(len(whole.ratings.comparable_items))
-    values = alpha_without_each_rater(whole.summary.by_measure.center)
-    raters = np.unique(whole.ratings.rater[whole.ratings.comparable])
+    complete = matrix_agreement(matrix, weights)
+    assume(len(complete.ratings.comparable_items))
+    values = alpha_without_each_rater(complete.summary.by_measure.center)
+    raters = np.unique(complete.ratings.rater[complete.ratings.comparable])
     for rater, value in enumerate(values):
-        rest = matrix_agreement(np.delete(matrix, rater, axis=1), weights).summary.coefficients["krippendorff_alpha"]
-        if rest.value is None or rater not in raters or len(raters) < 3:
+        alpha = matrix_agreement(np.delete(matrix, rater, axis=1), weights).summary.coefficients["krippendorff_alpha"]
+        if alpha.value is None or rater not in raters or len(raters) < 3:
             assert np.isnan(value)
         else:
-            assert value == pytest.approx(rest.value, abs=1e-10)
+            assert value == pytest.approx(alpha.value, abs=1e-10)
 
 
 @pytest.mark.parametrize("key", ["sigma", "ks"])
@@ -252,9 +257,9 @@ def test_only_the_order_of_equivalences_counts(key, seed):
     matrix[:, 1] = np.where(rng.random(15) < 0.6, matrix[:, 0], matrix[:, 1])
     levels = upper + upper.T + 5 * np.eye(40)
     near, far = (matrix_agreement(matrix, scale) for scale in (1 - (5 - levels) / GRID, levels / 5))
-    one, other = near.summary.coefficients[key], far.summary.coefficients[key]
-    assert one.value == pytest.approx(other.value, abs=1e-12)
-    assert one.draws == pytest.approx(other.draws, abs=1e-12) and np.ptp(one.draws) > 0
+    near_estimate, far_estimate = near.summary.coefficients[key], far.summary.coefficients[key]
+    assert near_estimate.value == pytest.approx(far_estimate.value, abs=1e-12)
+    assert near_estimate.draws == pytest.approx(far_estimate.draws, abs=1e-12) and np.ptp(near_estimate.draws) > 0
 
 
 def test_a_coefficient_without_a_chance_of_its_own_needs_every_expectation():

@@ -1,4 +1,4 @@
-"""Standard errors and intervals: honest at the edges, none where there is none."""
+"""Standard errors and intervals: wide enough at the edges, absent for undefined values."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def population(name: str) -> Population:
 
 
 def estimates(name: str, n_items: int, seed: int = 0) -> dict[str, Estimate]:
-    one = population(name)
-    return matrix_agreement(one.draw(n_items, np.random.default_rng(seed)), one.similarity).summary.coefficients
+    sampled = population(name)
+    return matrix_agreement(sampled.draw(n_items, np.random.default_rng(seed)), sampled.similarity).summary.coefficients
 
 
 class TestOfDraws:
@@ -41,8 +41,11 @@ class TestOfDraws:
 
     def test_few_items_widen_it_by_students_t(self):
         draws = np.linspace(0.4, 0.6, 1001)
-        plain, few = coefficient_of_draws(0.5, draws, 0.0), coefficient_of_draws(0.5, draws, 0.0, n_items=5)
-        ratio = (few.ci95[1] - 0.5) / (plain.ci95[1] - 0.5)
+        of_many_items, of_few_items = (
+            coefficient_of_draws(0.5, draws, 0.0),
+            coefficient_of_draws(0.5, draws, 0.0, n_items=5),
+        )
+        ratio = (of_few_items.ci95[1] - 0.5) / (of_many_items.ci95[1] - 0.5)
         assert ratio == pytest.approx(student_quantile(4) / 1.96, rel=1e-3) == pytest.approx(2.776445 / 1.96, rel=1e-3)
 
     def test_a_coefficient_is_a_number_where_it_has_a_value(self):
@@ -82,13 +85,13 @@ class TestEdges:
 
     def test_items_that_all_add_the_same_are_not_certainty(self):
         """No item of 20 agrees, then all 20 agree and sigma is below 1: a share of 0.139 of the items may be others."""
-        unseen = 1 - 0.05 ** (1 / 20)
+        possible_share = 1 - 0.05 ** (1 / 20)
         coefficients = matrix_agreement(np.arange(40).reshape(20, 2)).summary.coefficients
-        assert coefficients["observed_agreement"].coefficient.ci95 == pytest.approx((0.0, unseen), abs=1e-9)
+        assert coefficients["observed_agreement"].coefficient.ci95 == pytest.approx((0.0, possible_share), abs=1e-9)
         coefficients = matrix_agreement(np.repeat(np.arange(20)[:, None] % 5, 2, axis=1)).summary.coefficients
         sigma = coefficients["sigma"].coefficient
         assert 0 < sigma.value < 1
-        assert sigma.ci95[0] <= sigma.value - unseen and sigma.ci95[1] >= sigma.value + unseen
+        assert sigma.ci95[0] <= sigma.value - possible_share and sigma.ci95[1] >= sigma.value + possible_share
 
     @pytest.mark.slow
     def test_the_interval_holds_the_value_and_stays_in_range(self):
@@ -132,14 +135,14 @@ class TestEveryNumberHasOne:
             assert pair.sigma.ci95 is not None and pair.sigma.items_only.ci95 is not None
 
     def test_rater_pair_of_two_is_the_project(self):
-        one = population("3 categories")
-        ratings = Ratings.from_matrix(one.draw(60, np.random.default_rng(0)))
-        equivalence = MatrixEquivalence(one.similarity)
+        sampled = population("3 categories")
+        ratings = Ratings.from_matrix(sampled.draw(60, np.random.default_rng(0)))
+        equivalence = MatrixEquivalence(sampled.similarity)
         scores = scored(ratings, equivalence)
         summary = summarize(ratings, scores, exact(ratings, equivalence, scores))
-        whole, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
-        assert pair.coefficient.value == pytest.approx(whole.value, abs=1e-12)
-        assert pair.coefficient.ci95 == pytest.approx(whole.coefficient.ci95, abs=1e-9)
+        kappa, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
+        assert pair.coefficient.value == pytest.approx(kappa.value, abs=1e-12)
+        assert pair.coefficient.ci95 == pytest.approx(kappa.coefficient.ci95, abs=1e-9)
 
 
 @pytest.mark.parametrize("matrix", [[[0, 0], [0, 1]], [[0, 0], [0, 1], [1, 0], [2, 1]]])

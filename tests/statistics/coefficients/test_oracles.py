@@ -1,4 +1,4 @@
-"""Every library that computes a part of what softirr computes, asked for the same random tables: equal to 1e-10.
+"""Every library that computes a part of softirr's coefficients, on the same random tables: equal to 1e-10.
 
 Categories have a random symmetric similarity S with ones on its diagonal, which the peers take as weights (or 1 - S as
 distances); the identity is the classical case.
@@ -35,12 +35,12 @@ def tables(draw, raters=(2, 4), missing=False, soft=True):
     matrix = draw(hnp.arrays(np.int64, shape, elements=st.integers(-1 if missing else 0, 4)))
     answered = matrix[(matrix >= 0).sum(axis=1) >= 2]
     assume(len(answered) >= 2)
-    used = np.unique(answered[answered >= 0])
-    assume(len(used) >= 2)
+    categories = np.unique(answered[answered >= 0])
+    assume(len(categories) >= 2)
     # answers that meet no other count for nothing; the peers differ in whether their categories exist, so there are
     # none
-    coded = np.where(answered >= 0, np.searchsorted(used, answered), -1)
-    return coded, similarity(len(used), draw(st.integers(0, 2**32 - 1))) if soft else np.eye(len(used))
+    coded = np.where(answered >= 0, np.searchsorted(categories, answered), -1)
+    return coded, similarity(len(categories), draw(st.integers(0, 2**32 - 1))) if soft else np.eye(len(categories))
 
 
 def of(table, **options):
@@ -186,7 +186,7 @@ class TestIrrCac:
             return getattr(analysis, name)()["est"]
 
     @pytest.mark.parametrize(
-        ("key", "name", "parts", "raters", "missing"),
+        ("key", "name", "compared", "raters", "missing"),
         [
             ("fleiss_kappa", "fleiss", "value expected error", 4, True),
             ("scott_pi", "fleiss", "value", 2, True),
@@ -198,15 +198,16 @@ class TestIrrCac:
     )
     @SETTINGS
     @given(st.data())
-    def test_coefficient(self, key, name, parts, raters, missing, data):
+    def test_coefficient(self, key, name, compared, raters, missing, data):
         table = data.draw(tables(raters=(2, raters), missing=missing))
         estimate = of(table, marginals="gwet2014")[key]
         value(estimate)
         peer = self.peer(table, name)
         assert estimate.value == pytest.approx(peer["coefficient_value"], **SAME)
-        if "expected" in parts:
+        if "expected" in compared:
             assert estimate.expected == pytest.approx(peer["pe"], **SAME)
-        if "error" in parts and (table[0] >= 0).all():  # Gwet's error counts items with a single answer in another way
+        # Gwet's error counts items with a single answer in another way
+        if "error" in compared and (table[0] >= 0).all():
             assert linear_error(key, *table, marginals="gwet2014") == pytest.approx(peer["se"], abs=1e-5)
 
 
@@ -221,10 +222,10 @@ class TestBraylan2022:
         width = expected.std(ddof=1) * size ** (-1 / 5)
         if kde and not constant:
             density = scipy.stats.norm(expected, width)
-            wanted = np.mean([np.mean(density.cdf(one) - density.cdf(0)) < level for one in observed])
+            expected_sigma = np.mean([np.mean(density.cdf(distance) - density.cdf(0)) < level for distance in observed])
         else:
-            wanted = np.mean(observed < np.quantile(expected, level))
-        assert Braylan2022(observed, expected).sigma(level, kde=kde) == pytest.approx(wanted, abs=1e-12)
+            expected_sigma = np.mean(observed < np.quantile(expected, level))
+        assert Braylan2022(observed, expected).sigma(level, kde=kde) == pytest.approx(expected_sigma, abs=1e-12)
 
     def test_of_equal_expected_distances(self):
         """As large as they are is not smaller; without any, alpha is not defined."""
@@ -236,6 +237,6 @@ class TestBraylan2022:
         for matrix, reason in (([[0, 1], [2, 3]], None), ([[0, 1, 2]], Undefined.ONE_ITEM), ([[0], [1]], "only one")):
             ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(np.eye(4))
             result = estimates(ratings, equivalence, np.zeros(len(ratings.comparisons.left)))
-            for one in result.values():
-                assert one.coefficient.ci95 is None
-                assert (one.value is None) == (reason is not None) and (reason or "") in (one.undefined or "")
+            for estimate in result.values():
+                assert estimate.coefficient.ci95 is None
+                assert (estimate.value is None) == (reason is not None) and (reason or "") in (estimate.undefined or "")

@@ -34,18 +34,18 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("published", PUBLISHED, ids=lambda one: one.source)
+@pytest.mark.parametrize("published", PUBLISHED, ids=lambda source_values: source_values.source)
 def test_values_of_a_source(published: Published):
     coefficients = of(published.matrix, published.weights, **published.options)
     marginals = published.options.get("marginals", "answers")
     for name, what, number, within in published.values:
         if what in READ:
-            found = READ[what](coefficients[name])
+            computed = READ[what](coefficients[name])
         elif marginals == "gwet2014" and (published.matrix < 0).any():
             continue  # Gwet's error counts items with a single answer in another way
         else:
-            found = ERRORS[what](name, published.matrix, published.weights, marginals)
-        assert found == pytest.approx(number, abs=within), (name, what)
+            computed = ERRORS[what](name, published.matrix, published.weights, marginals)
+        assert computed == pytest.approx(number, abs=within), (name, what)
 
 
 def test_the_largest_kappa_of_the_margins_of_cohen_1960():
@@ -82,9 +82,11 @@ def test_each_item_of_fleiss(source, items):
 )
 def test_the_standard_error_of_sas_divides_by_n_and_not_by_n_minus_1(weights, error, interval):
     n, kappa = len(RATINGS["SAS"]), of(RATINGS["SAS"], weights)["cohen_kappa"]
-    ours = linear_error("cohen_kappa", RATINGS["SAS"], weights) * np.sqrt((n - 1) / n)
-    assert ours == pytest.approx(error, abs=5e-5)
-    assert (kappa.value - 1.959964 * ours, kappa.value + 1.959964 * ours) == pytest.approx(interval, abs=5e-5)
+    computed_error = linear_error("cohen_kappa", RATINGS["SAS"], weights) * np.sqrt((n - 1) / n)
+    assert computed_error == pytest.approx(error, abs=5e-5)
+    assert (kappa.value - 1.959964 * computed_error, kappa.value + 1.959964 * computed_error) == pytest.approx(
+        interval, abs=5e-5
+    )
 
 
 def test_the_standard_error_of_alpha_of_gwet_2014():
@@ -115,7 +117,7 @@ def test_masi_distance_of_nltk():
 
 
 class TestKnownValuesFile:
-    """The file of known values that stands beside the project: nothing in it is left out above."""
+    """The shared file of known values: the tests above cover all of it."""
 
     COVERED = (
         "fleiss_wikipedia",
@@ -208,7 +210,7 @@ class TestBraylan2022:
 
     @pytest.fixture
     def distances(self):
-        """Of the pairs of the same sentence, and of all pairs of different ones."""
+        """Means of the pairs of the same sentence, and of all pairs of different ones."""
         from nltk.translate.gleu_score import sentence_gleu
 
         rows = Path(__file__).with_name("braylan_translations.txt").read_text(encoding="utf-8").splitlines()

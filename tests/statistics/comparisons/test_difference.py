@@ -141,7 +141,7 @@ class TestHolmLevels:
     def test_the_hypotheses_below_their_level_are_those_with_an_adjusted_p_below_it(self) -> None:
         p = [0.04, 0.001, 0.02, 0.012, 0.3]
         rejected = [value < level for value, level in zip(p, holm_levels(p), strict=True)]
-        assert rejected == [one is not None and one < 0.05 for one in holm(p)]
+        assert rejected == [adjusted is not None and adjusted < 0.05 for adjusted in holm(p)]
 
     def test_a_limit_at_the_level_of_its_p_is_there(self) -> None:
         coefficient = Coefficient(0.3, 0.1, (-0.02, 0.6))
@@ -201,6 +201,6 @@ def test_items_that_all_agree_leave_an_interval_of_the_difference() -> None:
 
 def test_number_of_draws_is_enough_for_a_stable_interval() -> None:
     a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2))
-    whole = difference(a, b)
-    part = difference(*(Sample(s.coefficient, s.draws[:N_DRAWS], s.items) for s in (a, b)))
-    assert part.ci95 == pytest.approx(whole.ci95, abs=0.06)
+    of_all_draws = difference(a, b)
+    of_fewer_draws = difference(*(Sample(s.coefficient, s.draws[:N_DRAWS], s.items) for s in (a, b)))
+    assert of_fewer_draws.ci95 == pytest.approx(of_all_draws.ci95, abs=0.06)

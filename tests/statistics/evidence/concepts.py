@@ -1,4 +1,4 @@
-"""Tables whose texts name the concept that was meant, and judges who know it."""
+"""Tables of texts that name their concept, and judges who know it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from softirr.audit.workflow import ONLY, Judgments
 
 
 def answers(n_items=80, *, seed=0, raters=("ann", "bob"), concepts=25, keep=0.7, sets=False, missing=0.0, empty=0.0):
-    """Answers whose texts name their concept: "c7 b" is the second wording of concept 7."""
+    """Answers with texts that name their concept: "c7 b" is the second wording of concept 7."""
     rng = random.Random(seed)
     rows = []
     for i in range(n_items):
@@ -18,8 +18,8 @@ def answers(n_items=80, *, seed=0, raters=("ann", "bob"), concepts=25, keep=0.7,
         for rater in raters:
             if rng.random() < missing:
                 continue
-            named = {c if rng.random() < keep else rng.randrange(concepts) for c in core}
-            texts = tuple(f"c{c} {rng.choice('abcd')}" for c in sorted(named))
+            named_concepts = {c if rng.random() < keep else rng.randrange(concepts) for c in core}
+            texts = tuple(f"c{c} {rng.choice('abcd')}" for c in sorted(named_concepts))
             rows.append(Answer(f"item {i:03d}", rater, () if empty and rng.random() < empty else texts))
     return rows
 

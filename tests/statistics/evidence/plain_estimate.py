@@ -25,18 +25,18 @@ def logit(p):
 
 @dataclass
 class Pair:
-    """A pair of answers: what is known of its equivalence, the measure's, and its open pairs of texts with their share."""
+    """A pair of answers: the decided share of its equivalence, the measure's value, and its open pairs of texts."""
 
     items: tuple
     raters: tuple
-    known: float
+    decided_share: float
     n_decided: int
     by_measure: float
     texts: list = field(default_factory=list)
 
 
 class PlainEstimate:
-    """Everything that the estimator says of a table.
+    """All results of the estimator for a table.
 
     Parameters
     ----------
@@ -58,30 +58,32 @@ class PlainEstimate:
         self.w = {item: weight.get(item, 1.0) for item in self.by_item}
         self.raters = sorted({rater for _, rater in answers})
         self.same = {
-            (i, r, s): self.pair(i, r, i, s) for i, own in self.by_item.items() for r, s in combinations(own, 2)
+            (i, r, s): self.pair(i, r, i, s)
+            for i, raters_of_item in self.by_item.items()
+            for r, s in combinations(raters_of_item, 2)
         }
-        rows = [(item, rater) for item, own in self.by_item.items() for rater in own]
+        rows = [(item, rater) for item, raters_of_item in self.by_item.items() for rater in raters_of_item]
         self.different = {(a, b): self.pair(*a, *b) for a, b in combinations(rows, 2) if a[0] != b[0]}
-        self.mass = sum(self.w[item] * len(own) for item, own in self.by_item.items())
+        self.mass = sum(self.w[item] * len(raters_of_item) for item, raters_of_item in self.by_item.items())
         self.calibrate()
 
     def pair(self, i, r, j, s):
-        one, other = self.answers[i, r], self.answers[j, s]
-        match = {(a, b) for a in one for b in other if a == b or self.decided.get(frozenset((a, b)))}
-        n_decided = sum(a != b and frozenset((a, b)) in self.decided for a in one for b in other)
-        pair = Pair((i, j), (r, s), 2 * len(match) / (len(one) + len(other)), n_decided, self.matched(one, other))
-        for a in one:
-            for b in other:
+        first, second = self.answers[i, r], self.answers[j, s]
+        match = {(a, b) for a in first for b in second if a == b or self.decided.get(frozenset((a, b)))}
+        n_decided = sum(a != b and frozenset((a, b)) in self.decided for a in first for b in second)
+        pair = Pair((i, j), (r, s), 2 * len(match) / (len(first) + len(second)), n_decided, self.matched(first, second))
+        for a in first:
+            for b in second:
                 if any(a == x or b == y for x, y in match) or frozenset((a, b)) in self.decided:
                     continue
-                pair.texts.append((frozenset((a, b)), 2 / (len(one) + len(other)), self.p(a, b)))
+                pair.texts.append((frozenset((a, b)), 2 / (len(first) + len(second)), self.p(a, b)))
         return pair
 
-    def matched(self, one, other):
+    def matched(self, first, second):
         """The measure's equivalence of two answers: the best of all ways to match their texts."""
-        few, many = sorted((one, other), key=len)
-        best = max(sum(map(self.probability, few, order)) for order in permutations(many, len(few)))
-        return 2 * best / (len(one) + len(other))
+        shorter, longer = sorted((first, second), key=len)
+        best = max(sum(map(self.probability, shorter, order)) for order in permutations(longer, len(shorter)))
+        return 2 * best / (len(first) + len(second))
 
     def probability(self, a, b):
         return 1.0 if a == b else float(self.decided.get(frozenset((a, b)), self.p(a, b)))
@@ -99,14 +101,14 @@ class PlainEstimate:
         rows = [(key, *text) for key, pair in self.same.items() for text in pair.texts]
         p = np.array([row[3] for row in rows])
         edges = np.unique(np.quantile(p, (0.25, 0.5, 0.75)))
-        places = sorted({int(np.searchsorted(edges, one)) for one in p})
-        self.stratum = {row[1]: places.index(int(np.searchsorted(edges, row[3]))) for row in rows}
+        levels = sorted({int(np.searchsorted(edges, value)) for value in p})
+        self.stratum = {row[1]: levels.index(int(np.searchsorted(edges, row[3]))) for row in rows}
         self.strata = [self.stratum[row[1]] for row in rows]
-        own = np.array([self.observed_weight(row[0]) * row[2] for row in rows])
+        weights = np.array([self.observed_weight(row[0]) * row[2] for row in rows])
         apart = [
             (text, share * self.pooled_weight(pair))
             for pair in self.different.values()
-            for *text, share in ((texts, one, share) for texts, share, one in pair.texts)
+            for *text, share in ((texts, text_p, share) for texts, share, text_p in pair.texts)
         ]
         self.first = {}
         for row in rows:
@@ -117,28 +119,28 @@ class PlainEstimate:
             answers_of_item.setdefault(row[0][0], set()).add(row[0])
         judged = [(logit(row[3]), self.judged[row[1]], len(answers_of_item[row[0][0]])) for row in self.first.values()]
         columns = np.array(judged, dtype=float).reshape(-1, 3).T
-        scores = Scores(p, own, np.array([text[1] for text, _ in apart]), np.array([weight for _, weight in apart]))
+        scores = Scores(p, weights, np.array([text[1] for text, _ in apart]), np.array([weight for _, weight in apart]))
         self.curve = posterior_curve(scores, self.record, *columns)
         mean = {row[1]: float(self.curve.weight @ self.on_grid(row[3])) for row in rows}
         self.n = len(self.first)
-        self.residual = [0.0] * len(places)
-        for h in range(len(places)):
-            here = [self.judged[text] - mean[text] for text in self.first if self.stratum[text] == h]
-            if here:
-                self.residual[h] = np.mean(here) * self.n / (self.n + 20)
+        self.residual = [0.0] * len(levels)
+        for h in range(len(levels)):
+            differences = [self.judged[text] - mean[text] for text in self.first if self.stratum[text] == h]
+            if differences:
+                self.residual[h] = np.mean(differences) * self.n / (self.n + 20)
         self.fitted = {
             text: self.judged[text]
             if text in self.judged
             else min(max(mean[text] + self.residual[self.stratum[text]], 0), 1)
             for text in mean
         }
-        beta = [list(one) for one in self.record.chance]
+        beta = [list(counts) for counts in self.record.chance]
         for text, same in self.judged.items():
             if text not in self.first:
                 h = sum(self.p(*text) >= cut for cut in CUTS)
                 beta[h][0] += same
                 beta[h][1] += 1 - same
-        self.shares = [stats.beta.mean(*one) for one in beta]
+        self.shares = [stats.beta.mean(*counts) for counts in beta]
 
     def on_grid(self, p):
         return expit(self.curve.intercept + self.curve.slope * logit(p))
@@ -146,11 +148,11 @@ class PlainEstimate:
     def same_fit(self, key):
         """Fitted equivalence of a pair of answers to one item."""
         pair = self.same[key]
-        return min(max(pair.known + sum(share * self.fitted[text] for text, share, _ in pair.texts), 0), 1)
+        return min(max(pair.decided_share + sum(share * self.fitted[text] for text, share, _ in pair.texts), 0), 1)
 
     def same_by_p(self, key):
         pair = self.same[key]
-        return min(max(pair.known + sum(share * p for _, share, p in pair.texts), 0), 1)
+        return min(max(pair.decided_share + sum(share * p for _, share, p in pair.texts), 0), 1)
 
     def text_apart(self, text, p):
         return self.judged[text] if text in self.judged else self.shares[sum(p >= cut for cut in CUTS)]
@@ -160,17 +162,17 @@ class PlainEstimate:
         fitted = by_measure = 0.0
         for key, weight in weights.items():
             pair = self.different[key]
-            fitted += weight * min(pair.known + sum(s * self.text_apart(t, p) for t, s, p in pair.texts), 1)
+            fitted += weight * min(pair.decided_share + sum(s * self.text_apart(t, p) for t, s, p in pair.texts), 1)
             by_measure += weight * pair.by_measure
         return fitted / by_measure
 
     def cells(self):
         """Items that each pair of raters shares, if these are two or more."""
-        both = {
-            (r, s): [i for i, own in self.by_item.items() if r in own and s in own]
+        shared_items = {
+            (r, s): [i for i, raters_of_item in self.by_item.items() if r in raters_of_item and s in raters_of_item]
             for r, s in combinations(self.raters, 2)
         }
-        return {pair: items for pair, items in both.items() if len(items) > 1}
+        return {pair: items for pair, items in shared_items.items() if len(items) > 1}
 
     def cohen_ratio(self):
         cells = self.cells()
@@ -192,35 +194,40 @@ class PlainEstimate:
 
         `by_chance` gives the measure's agreement of answers to different items: of each pair of raters, and pooled.
         """
-        means = {i: np.mean([of_pair((i, r, s)) for r, s in combinations(own, 2)]) for i, own in self.by_item.items()}
+        means = {
+            i: np.mean([of_pair((i, r, s)) for r, s in combinations(raters_of_item, 2)])
+            for i, raters_of_item in self.by_item.items()
+        }
         observed = np.average(list(means.values()), weights=[self.w[i] for i in means])
         by_answers = np.average(list(means.values()), weights=[self.w[i] * len(self.by_item[i]) for i in means])
         same = sum(2 * (self.w[k[0]] / self.mass) ** 2 * of_pair(k) for k in self.same)
-        itself = sum(len(own) * (self.w[i] / self.mass) ** 2 for i, own in self.by_item.items())
+        itself = sum(len(raters_of_item) * (self.w[i] / self.mass) ** 2 for i, raters_of_item in self.by_item.items())
         pooled = itself + same + self.pooled_ratio() * by_chance["pooled"]
-        alone = (self.mass * pooled - 1) / (self.mass - 1)
+        different_answers = (self.mass * pooled - 1) / (self.mass - 1)
         kappas = [self.kappa(cell, of_pair, by_chance)[1] for cell in self.cells()]
         return {
             "observed_agreement": observed,
             "cohen_kappa": np.mean(kappas),
             "fleiss_kappa": (observed - pooled) / (1 - pooled),
-            "krippendorff_alpha": (by_answers - alone) / (1 - alone),
-        }, {"fleiss": pooled, "krippendorff": alone}
+            "krippendorff_alpha": (by_answers - different_answers) / (1 - different_answers),
+        }, {"fleiss": pooled, "krippendorff": different_answers}
 
     def kappa(self, cell, of_pair, by_chance):
         """Agreement by chance and kappa of two raters."""
         items = self.cells()[cell]
         share = {i: self.w[i] / sum(self.w[j] for j in items) for i in items}
-        observed = sum(own * of_pair((i, *cell)) for i, own in share.items())
-        expected = sum(own**2 * of_pair((i, *cell)) for i, own in share.items()) + self.cohen_ratio() * by_chance[cell]
+        observed = sum(weight * of_pair((i, *cell)) for i, weight in share.items())
+        expected = (
+            sum(weight**2 * of_pair((i, *cell)) for i, weight in share.items()) + self.cohen_ratio() * by_chance[cell]
+        )
         return expected, (observed - expected) / (1 - expected)
 
     def by_judgments(self, key):
         """Equivalence of a pair of answers if each pair of texts has the mean of the judged ones of its stratum."""
         judged = [(self.stratum[text], self.judged[text]) for text in self.first]
-        several = min(sum(h == own for own, _ in judged) for h in range(len(self.residual))) > 1
+        has_two_in_each = min(sum(h == stratum for stratum, _ in judged) for h in range(len(self.residual))) > 1
         pair = self.same[key]
-        total = pair.known
+        total = pair.decided_share
         for text, share, _ in pair.texts:
-            total += share * np.mean([same for h, same in judged if not several or h == self.stratum[text]])
+            total += share * np.mean([same for h, same in judged if not has_two_in_each or h == self.stratum[text]])
         return total

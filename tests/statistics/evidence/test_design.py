@@ -27,8 +27,8 @@ def ratings_of(n_items, raters=3, *, seed=0, weights=False):
     cells = [(i, r) for i in range(n_items) for r in range(raters) if raters == 2 or rng.random() < 0.8]
     item, rater = np.array(cells).T
     answer = rng.integers(0, 5 * CONCEPTS, len(cells))
-    own = rng.choice([1.0, 2.0, 4.0], n_items) if weights else None
-    return Ratings(item, rater, answer, n_items, raters, 5 * CONCEPTS, weights=own)
+    item_weights = rng.choice([1.0, 2.0, 4.0], n_items) if weights else None
+    return Ratings(item, rater, answer, n_items, raters, 5 * CONCEPTS, weights=item_weights)
 
 
 def uneven_ratings(n_items, *, weights=False):
@@ -37,8 +37,8 @@ def uneven_ratings(n_items, *, weights=False):
     cells = [(i, r) for i in range(n_items) for r in range(3) if (i % 4 == 0 if r == 2 else rng.random() < 0.9)]
     item, rater = np.array(cells).T
     answer = np.where(rater == 2, rng.integers(0, 2, len(cells)), rng.integers(0, 5 * CONCEPTS, len(cells)))
-    own = np.where(np.arange(n_items) % 4 == 0, 5.0, rng.choice([1.0, 2.0], n_items)) if weights else None
-    return Ratings(item, rater, answer, n_items, 3, 5 * CONCEPTS, weights=own)
+    item_weights = np.where(np.arange(n_items) % 4 == 0, 5.0, rng.choice([1.0, 2.0], n_items)) if weights else None
+    return Ratings(item, rater, answer, n_items, 3, 5 * CONCEPTS, weights=item_weights)
 
 
 def equal(left, right):
@@ -67,23 +67,23 @@ def chance_by_loops(ratings):
     cohen, cohen_mass = [], []
     for items in cells_of(ratings).values():
         mass = sum(w[i] for i in items) ** 2
-        own = [
+        weighted_pairs = [
             (w[i] * w[j] / mass, equal(answer[a], answer[b]))
             for i, (a, _) in items.items()
             for j, (_, b) in items.items()
             if i != j
         ]
-        cohen.append(sum(share * same for share, same in own))
-        cohen_mass.append(sum(share for share, _ in own))
+        cohen.append(sum(share * same for share, same in weighted_pairs))
+        cohen_mass.append(sum(share for share, _ in weighted_pairs))
     rows = [k for k in range(len(ratings.item)) if ratings.per_item[ratings.item[k]] > 1]
     mass = sum(w[ratings.item[k]] for k in rows) ** 2
-    own = [
+    weighted_pairs = [
         (w[ratings.item[a]] * w[ratings.item[b]] / mass, equal(answer[a], answer[b]))
         for a in rows
         for b in rows
         if ratings.item[a] != ratings.item[b]
     ]
-    pooled = sum(share * same for share, same in own), sum(share for share, _ in own)
+    pooled = sum(share * same for share, same in weighted_pairs), sum(share for share, _ in weighted_pairs)
     return (np.mean(cohen), np.mean(cohen_mass)), pooled
 
 
@@ -95,10 +95,10 @@ class TestPool:
         design = Design.of(ratings, text_pairs(), equal, pool=2_000)
         assert design.complete
         same = design.different.texts.equivalence(design.different.texts.p)
-        for own, (agreement, mass) in zip(
+        for weight, (agreement, mass) in zip(
             (design.cohen_weight, design.pooled_weight), chance_by_loops(ratings), strict=True
         ):
-            assert (own @ same, own.sum()) == pytest.approx((agreement, mass), abs=1e-12)
+            assert (weight @ same, weight.sum()) == pytest.approx((agreement, mass), abs=1e-12)
 
     @pytest.mark.parametrize("weights", [False, True])
     @pytest.mark.parametrize("raters", [2, 3])
@@ -111,9 +111,9 @@ class TestPool:
             assert not design.complete and len(design.density) == 1_000
             same = design.different.texts.equivalence(design.different.texts.p)
             row = []
-            for own, (agreement, mass) in zip((design.cohen_weight, design.pooled_weight), expected, strict=True):
-                assert own.sum() == pytest.approx(mass, abs=1e-12)
-                row.append(own @ same - agreement)
+            for weight, (agreement, mass) in zip((design.cohen_weight, design.pooled_weight), expected, strict=True):
+                assert weight.sum() == pytest.approx(mass, abs=1e-12)
+                row.append(weight @ same - agreement)
             errors.append(row)
         spread = np.std(errors, axis=0)
         assert (np.abs(np.mean(errors, axis=0)) < 3.5 * spread / np.sqrt(12)).all()
@@ -131,13 +131,13 @@ class TestPool:
         }
         assert all(pair in ordered for pair in zip(first[:450].tolist(), second[:450].tolist(), strict=True))
         rows = np.flatnonzero(ratings.per_item[ratings.item] > 1)
-        others = len(rows) * (len(rows) - 1) - int(
+        n_ordered = len(rows) * (len(rows) - 1) - int(
             np.sum(ratings.per_item[ratings.per_item > 1] * (ratings.per_item[ratings.per_item > 1] - 1))
         )
         for a, b, density in zip(first.tolist(), second.tolist(), design.density, strict=True):
             shared = ordered.get((a, b)) or ordered.get((b, a))
-            own = 1 / (len(cells) * shared * (shared - 1)) if shared else 0.0
-            assert density == pytest.approx(450 / 901 * own + 451 / 901 * 2 / others)
+            within_raters = 1 / (len(cells) * shared * (shared - 1)) if shared else 0.0
+            assert density == pytest.approx(450 / 901 * within_raters + 451 / 901 * 2 / n_ordered)
 
     def test_as_many_pairs_are_drawn_as_wanted_where_most_are_of_one_item(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
@@ -176,8 +176,10 @@ class TestPool:
             }
         share = [ordered.get(frozenset(pair), 0.0) for pair in zip(first.tolist(), second.tolist(), strict=True)]
         count = w[ratings.item[first]] * w[ratings.item[second]]
-        for own, added in ((design.cohen_weight, np.array(share)), (design.pooled_weight, count)):
-            assert own / own.sum() == pytest.approx(added / design.density / np.sum(added / design.density), rel=1e-9)
+        for weight, added in ((design.cohen_weight, np.array(share)), (design.pooled_weight, count)):
+            assert weight / weight.sum() == pytest.approx(
+                added / design.density / np.sum(added / design.density), rel=1e-9
+            )
 
     def test_one_item_has_no_pairs_of_different_items(self):
         ratings = Ratings(np.zeros(3, dtype=np.int64), np.arange(3), np.array([1, 2, 9]), 1, 3, 35)
@@ -214,9 +216,9 @@ class TestStrata:
     def test_pairs_of_different_items_are_drawn_by_what_they_add_to_the_variance(self):
         _, design = self.frames()
         frame = design.different
-        own = [design.pooled_weight[frame.texts.owner[frame.stratum == h]].sum() for h in range(3)]
+        stratum_weights = [design.pooled_weight[frame.texts.owner[frame.stratum == h]].sum() for h in range(3)]
         spread = np.array([0.02, 0.07, 0.25])
-        assert frame.rate == pytest.approx(np.array(own) / design.pooled_weight.sum() * spread / 2)
+        assert frame.rate == pytest.approx(np.array(stratum_weights) / design.pooled_weight.sum() * spread / 2)
         assert chance_stratum(np.array([0.0, 0.4999, 0.5, 0.8999, 0.9, 1.0])).tolist() == [0, 0, 1, 1, 2, 2]
 
     def test_the_order_of_drawing(self):
@@ -233,16 +235,20 @@ class TestStrata:
             for q, rate in first.items()
         }
         members = {
-            (f, h): sorted(np.flatnonzero(frames[f].stratum == h).tolist(), key=lambda one: frames[f].rank[one])
+            (f, h): sorted(
+                np.flatnonzero(frames[f].stratum == h).tolist(), key=lambda position: frames[f].rank[position]
+            )
             for f, h in queues
         }
-        drawn = dict.fromkeys(queues, 0)
+        n_drawn = dict.fromkeys(queues, 0)
         for number, (frame, member) in enumerate(design.draws()):
             rates = first if number < 20 else later
-            best = max((q for q in queues if drawn[q] < len(members[q])), key=lambda q: rates[q] / (2 * drawn[q] + 1))
-            assert (frame, member) == (best[0], members[best][drawn[best]])
-            drawn[best] += 1
-        assert drawn == {queue: len(own) for queue, own in members.items()}
+            best = max(
+                (q for q in queues if n_drawn[q] < len(members[q])), key=lambda q: rates[q] / (2 * n_drawn[q] + 1)
+            )
+            assert (frame, member) == (best[0], members[best][n_drawn[best]])
+            n_drawn[best] += 1
+        assert n_drawn == {queue: len(positions) for queue, positions in members.items()}
 
     def test_an_empty_frame_has_no_strata(self):
         texts = text_pairs()(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
@@ -260,28 +266,36 @@ class TestTextPairs:
             return np.array([{frozenset((0, 2)): 1.0, frozenset((0, 3)): 0.0}.get(pair, np.nan) for pair in pairs])
 
         first, second = np.array([0, 0, 2, 0]), np.array([1, 2, 2, 0])
-        asked = []
+        scored_pairs = []
 
         def score(left, right):
-            asked.extend(zip(left.tolist(), right.tolist(), strict=True))
+            scored_pairs.extend(zip(left.tolist(), right.tolist(), strict=True))
             return left + right / 10
 
-        plain = TextPairs.of(first, second, sizes, texts, score)
-        assert asked == [(0, 2), (0, 3)]
-        assert plain.known.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0]) and plain.settled.tolist() == [0] * 4
-        assert plain.owner.tolist() == [0, 0] and plain.share.tolist() == pytest.approx([0.4, 0.4])
-        assert plain.p.tolist() == pytest.approx([0.2, 0.3])
-        known = TextPairs.of(first, second, sizes, texts, score, truth)
-        assert known.known.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0]) and known.settled.tolist() == [2, 0, 0, 0]
-        assert len(known.owner) == len(known.share) == len(known.p) == 0
+        without_truth = TextPairs.of(first, second, sizes, texts, score)
+        assert scored_pairs == [(0, 2), (0, 3)]
+        assert (
+            without_truth.known.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0])
+            and without_truth.settled.tolist() == [0] * 4
+        )
+        assert without_truth.owner.tolist() == [0, 0] and without_truth.share.tolist() == pytest.approx([0.4, 0.4])
+        assert without_truth.p.tolist() == pytest.approx([0.2, 0.3])
+        with_truth = TextPairs.of(first, second, sizes, texts, score, truth)
+        assert with_truth.known.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0]) and with_truth.settled.tolist() == [
+            2,
+            0,
+            0,
+            0,
+        ]
+        assert len(with_truth.owner) == len(with_truth.share) == len(with_truth.p) == 0
 
     def test_a_part_has_the_pairs_of_its_answers(self):
         sizes, texts = np.array([2, 2, 1]), np.array([0, 1, 2, 3, 4])
-        every = TextPairs.of(np.array([0, 0, 1]), np.array([1, 2, 2]), sizes, texts, lambda a, b: a + b / 10)
-        part, members = every.part(np.array([2, 0]))
-        assert members.tolist() == [0, 1, 2, 3, 6, 7] and part.owner.tolist() == [1, 1, 1, 1, 0, 0]
-        assert part.p.tolist() == pytest.approx([0.2, 0.3, 1.2, 1.3, 2.4, 3.4])
-        assert part.equivalence(np.full(6, 0.5)).tolist() == pytest.approx([2 / 3, 1.0])
+        all_pairs = TextPairs.of(np.array([0, 0, 1]), np.array([1, 2, 2]), sizes, texts, lambda a, b: a + b / 10)
+        selected, members = all_pairs.part(np.array([2, 0]))
+        assert members.tolist() == [0, 1, 2, 3, 6, 7] and selected.owner.tolist() == [1, 1, 1, 1, 0, 0]
+        assert selected.p.tolist() == pytest.approx([0.2, 0.3, 1.2, 1.3, 2.4, 3.4])
+        assert selected.equivalence(np.full(6, 0.5)).tolist() == pytest.approx([2 / 3, 1.0])
 
     def test_of_texts_that_match_several_the_surest_counts(self):
         left, right = np.array([0, 0, 1, 2]), np.array([5, 6, 5, 7])
@@ -296,41 +310,43 @@ class TestParts:
     @pytest.mark.parametrize("pool", [500, 5_000])
     def test_a_part_has_the_pairs_of_its_raters_and_items(self, with_rater, pool):
         ratings = ratings_of(30, 4, seed=5)
-        whole = Design.of(ratings, text_pairs(), equal, pool=pool)
-        assert whole.complete == (pool == 5_000)
+        design = Design.of(ratings, text_pairs(), equal, pool=pool)
+        assert design.complete == (pool == 5_000)
         rows = np.flatnonzero(ratings.item % 3 > 0)
-        part = whole.part(rows, 1, with_rater=with_rater)
-        kept = {pair for pair in combinations(range(4), 2) if (1 in pair) == with_rater}
-        wanted = [
+        selected = design.part(rows, 1, with_rater=with_rater)
+        rater_pairs = {pair for pair in combinations(range(4), 2) if (1 in pair) == with_rater}
+        expected_pairs = [
             (a, b)
             for a, b in zip(ratings.comparisons.left, ratings.comparisons.right, strict=True)
-            if ratings.item[a] % 3 and tuple(sorted(ratings.rater[[a, b]].tolist())) in kept
+            if ratings.item[a] % 3 and tuple(sorted(ratings.rater[[a, b]].tolist())) in rater_pairs
         ]
-        own = part.ratings.comparisons
-        assert sorted(zip(rows[own.left], rows[own.right], strict=True)) == sorted(wanted)
-        answers = [tuple(ratings.answer[[a, b]]) for a, b in zip(rows[own.left], rows[own.right], strict=True)]
-        assert list(zip(part.same.first, part.same.second, strict=True)) == answers
-        cells = {pair: items for pair, items in cells_of(ratings.restricted(rows)).items() if pair in kept}
+        comparisons = selected.ratings.comparisons
+        assert sorted(zip(rows[comparisons.left], rows[comparisons.right], strict=True)) == sorted(expected_pairs)
+        answers = [
+            tuple(ratings.answer[[a, b]]) for a, b in zip(rows[comparisons.left], rows[comparisons.right], strict=True)
+        ]
+        assert list(zip(selected.same.first, selected.same.second, strict=True)) == answers
+        cells = {pair: items for pair, items in cells_of(ratings.restricted(rows)).items() if pair in rater_pairs}
         inside = {}
         for items in cells.values():
             for i, (a, _) in items.items():
                 for j, (_, b) in items.items():
                     if i != j:
                         inside[frozenset((int(rows[a]), int(rows[b])))] = len(items)
-        pairs = [frozenset(pair) for pair in zip(*(one.tolist() for one in whole.rows), strict=True)]
-        members = [place for place, pair in enumerate(pairs) if pair in inside]
-        first, second = part.rows
+        pairs = [frozenset(pair) for pair in zip(*(rows_of_side.tolist() for rows_of_side in design.rows), strict=True)]
+        members = [index for index, pair in enumerate(pairs) if pair in inside]
+        first, second = selected.rows
         assert [frozenset(p) for p in zip(rows[first].tolist(), rows[second].tolist(), strict=True)] == [
-            pairs[place] for place in members
+            pairs[index] for index in members
         ]
-        weight = np.array([1 / inside[pairs[place]] ** 2 / whole.density[place] for place in members])
+        weight = np.array([1 / inside[pairs[index]] ** 2 / design.density[index] for index in members])
         total = np.mean([1 - 1 / len(items) for items in cells.values()])
-        assert part.cohen_weight == pytest.approx(weight / weight.sum() * total)
-        assert (part.pooled_weight == part.cohen_weight).all()
-        assert part.density.tolist() == whole.density[members].tolist()
+        assert selected.cohen_weight == pytest.approx(weight / weight.sum() * total)
+        assert (selected.pooled_weight == selected.cohen_weight).all()
+        assert selected.density.tolist() == design.density[members].tolist()
         assert (
-            part.different.stratum.tolist()
-            == whole.different.stratum[np.isin(whole.different.texts.owner, members)].tolist()
+            selected.different.stratum.tolist()
+            == design.different.stratum[np.isin(design.different.texts.owner, members)].tolist()
         )
 
 
@@ -364,16 +380,18 @@ class TestFrames:
         assert 0.4 < np.mean([unit.text_a < unit.text_b for unit in units]) < 0.6
         assert seed_of({unit.id: "" for unit in units}) == 0 and seed_of({}) == 0
         assert seed_of({"-3-abcdef01-0123456789ab": "sheet"}) == -3
-        for other in ("3-abcdef01", "x-abcdef01-0123456789ab"):
+        for malformed_id in ("3-abcdef01", "x-abcdef01-0123456789ab"):
             with pytest.raises(InputError, match="not a unit"):
-                seed_of({other: "sheet"})
+                seed_of({malformed_id: "sheet"})
 
     def test_judgments_that_cannot_tell_change_nothing(self):
         table = self.table()
         sheet = draw_sheet(table, "indel", judgments=5)
         unsure = Judgments("me", {(unit.id, ONLY): "can't tell" for unit in sheet.units})
-        report, alone = apply(table, "indel", [unsure]), softirr.agreement(table, "indel")
+        report, without_judgments = apply(table, "indel", [unsure]), softirr.agreement(table, "indel")
         for name in ("krippendorff_alpha", "observed_agreement"):
-            assert report.coefficients[name].value == pytest.approx(alone.coefficients[name].value, abs=1e-12)
+            assert report.coefficients[name].value == pytest.approx(
+                without_judgments.coefficients[name].value, abs=1e-12
+            )
             assert not report.coefficients[name].judgments
-        assert any("5 pairs were judged as can't tell" in one for one in report.warnings)
+        assert any("5 pairs were judged as can't tell" in warning for warning in report.warnings)

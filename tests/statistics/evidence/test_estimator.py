@@ -310,7 +310,7 @@ class TestRecords:
 
 
 class TestPairsOfDifferentItems:
-    """A measure with a model scores few of them beside those of the expected agreement, and all where there are few."""
+    """A measure with a model scores few of them besides those of the expected agreement, and all if few exist."""
 
     class Costly(FunctionMeasure):
         def __init__(self):
@@ -328,5 +328,5 @@ class TestPairsOfDifferentItems:
         frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
         assert frames.design.complete == complete
         assert len(measure.scored) <= n + (2 * n * (n - 1) if complete else 400)
-        again = Frames(table, PairScorer(self.Costly(), table.texts), 0, "optimal")
-        assert [unit.id for unit in again.units()] == [unit.id for unit in frames.units()]
+        repeated = Frames(table, PairScorer(self.Costly(), table.texts), 0, "optimal")
+        assert [unit.id for unit in repeated.units()] == [unit.id for unit in frames.units()]

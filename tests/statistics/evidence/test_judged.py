@@ -1,4 +1,4 @@
-"""Judged sheets as evidence: which judgments count for a table, how much, and what is reported about the others."""
+"""Judged sheets as evidence: which judgments count for a table, their weights, and the report about the others."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def by_texts(collected, frames):
     """(same, P) of each judged pair of texts."""
     judged, texts = collected.judged, frames.table.texts
     return {
-        frozenset((texts[low], texts[high])): own
-        for (low, high), own in zip(
+        frozenset((texts[low], texts[high])): same_and_p
+        for (low, high), same_and_p in zip(
             (divmod(key, len(texts)) for key in judged.keys.tolist()),
             zip(judged.same.tolist(), judged.p.tolist(), strict=True),
             strict=True,
@@ -47,14 +47,14 @@ def by_texts(collected, frames):
 
 
 @pytest.fixture(scope="module")
-def drawn():
+def drawn_sheet():
     answers = rows_of(60, concepts=12)
     table = AnnotationTable.from_answers(answers)
     return answers, frames_of(answers), draw_sheet(table, "indel", judgments=40).units
 
 
-def test_judgments_match_the_pairs_of_the_table(drawn):
-    _, frames, units = drawn
+def test_judgments_match_the_pairs_of_the_table(drawn_sheet):
+    _, frames, units = drawn_sheet
     collected = collect(frames, [sheet_of(units, truth)])
     assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (40, 0, 0, 1)
     assert collected.agreement is None
@@ -68,37 +68,37 @@ def test_judgments_match_the_pairs_of_the_table(drawn):
     }
 
 
-def test_judgments_count_under_another_measure(drawn):
-    answers, _, units = drawn
+def test_judgments_count_under_another_measure(drawn_sheet):
+    answers, _, units = drawn_sheet
     frames = frames_of(answers, "jaccard")
     collected = collect(frames, [sheet_of(units, truth)])
     assert collected.asked == len(collected.judged.keys) == 40
     assert not len(collected.judged.former.p)
 
 
-def test_judgments_of_pairs_that_are_gone_are_counted(drawn):
-    answers, _, units = drawn
-    kept = [answer for answer in answers if answer.item >= "item 020"]
-    frames = frames_of(kept)
+def test_judgments_of_pairs_that_are_gone_are_counted(drawn_sheet):
+    answers, _, units = drawn_sheet
+    remaining_answers = [answer for answer in answers if answer.item >= "item 020"]
+    frames = frames_of(remaining_answers)
     collected = collect(frames, [sheet_of(units, truth)])
-    texts = {text for answer in kept for text in answer.texts}
+    texts = {text for answer in remaining_answers for text in answer.texts}
     by_item = {}
-    for answer in kept:
+    for answer in remaining_answers:
         by_item.setdefault(answer.item, []).append(answer.texts[0])
-    pairs = {frozenset(own) for own in by_item.values()}
-    used = [
+    pairs = {frozenset(pair_of_item) for pair_of_item in by_item.values()}
+    used_units = [
         unit
         for unit in units
         if {unit.text_a, unit.text_b} <= texts
         and (not is_of_item(unit.id) or frozenset((unit.text_a, unit.text_b)) in pairs)
     ]
-    assert 0 < len(used) < len(units)
-    assert (collected.asked, collected.unused) == (40, 40 - len(used))
-    assert set(by_texts(collected, frames)) == {frozenset((unit.text_a, unit.text_b)) for unit in used}
-    former, rest = collected.judged.former, [unit for unit in units if unit not in used]
+    assert 0 < len(used_units) < len(units)
+    assert (collected.asked, collected.unused) == (40, 40 - len(used_units))
+    assert set(by_texts(collected, frames)) == {frozenset((unit.text_a, unit.text_b)) for unit in used_units}
+    former, unused_units = collected.judged.former, [unit for unit in units if unit not in used_units]
     measure = softirr.measure("indel")
     for of_item in (True, False):
-        pairs = [(unit.text_a, unit.text_b) for unit in rest if is_of_item(unit.id) is of_item]
+        pairs = [(unit.text_a, unit.text_b) for unit in unused_units if is_of_item(unit.id) is of_item]
         p, same = former.part(of_item=of_item)
         assert p.tolist() == pytest.approx([float(measure.score([pair])[0]) for pair in pairs])
         assert same.tolist() == [float(truth(*pair) == "same") for pair in pairs]
@@ -107,14 +107,14 @@ def test_judgments_of_pairs_that_are_gone_are_counted(drawn):
         collect(gone, [sheet_of([u for u in units if is_of_item(u.id)], truth)])
 
 
-def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn):
-    _, frames, units = drawn
+def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn_sheet):
+    _, frames, units = drawn_sheet
     first, second, third, fourth = units[:4]
-    one = {first: "same", second: "can't tell", third: "can't tell", fourth: ""}
-    other = {first: "different", second: "same", third: "can't tell", fourth: ""}
+    first_marks = {first: "same", second: "can't tell", third: "can't tell", fourth: ""}
+    second_marks = {first: "different", second: "same", third: "can't tell", fourth: ""}
     sheets = [
         Judgments(judge, {(unit.id, ONLY): mark for unit, mark in marks.items()})
-        for judge, marks in (("me", one), ("you", other))
+        for judge, marks in (("me", first_marks), ("you", second_marks))
     ]
     collected = collect(frames, sheets)
     assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (4, 0, 1, 2)
@@ -127,8 +127,8 @@ def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn):
 
 
 @pytest.mark.parametrize(("more_general", "same"), [("lenient", 1.0), ("strict", 0.0), ("graded", 0.0)])
-def test_that_a_text_is_more_general_counts_as_the_policy_says(drawn, more_general, same):
-    answers, _, units = drawn
+def test_that_a_text_is_more_general_counts_as_the_policy_says(drawn_sheet, more_general, same):
+    answers, _, units = drawn_sheet
     table = AnnotationTable.from_answers(answers)
     measure = softirr.measure("indel", policy=softirr.Policy(more_general=more_general, ignore={"severity"}))
     frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
@@ -136,8 +136,8 @@ def test_that_a_text_is_more_general_counts_as_the_policy_says(drawn, more_gener
     assert [same for same, _ in by_texts(collected, frames).values()] == [same]
 
 
-def test_sheets_that_were_changed_are_refused(drawn):
-    _, frames, units = drawn
+def test_sheets_that_were_changed_are_refused(drawn_sheet):
+    _, frames, units = drawn_sheet
     unit = units[0]
     key = (unit.id, ONLY)
     for sheets, message in (
@@ -162,18 +162,18 @@ def test_agreement_of_judges_by_hand():
     assert judges_agreement({"a": {"x": 1.0}, "b": {"y": 1.0}}) is None and judges_agreement({}) is None
 
 
-def test_pairs_that_are_gone_inform_the_calibration_only(drawn):
+def test_pairs_that_are_gone_inform_the_calibration_only(drawn_sheet):
     """Dropping the judgments of pairs that are gone changes the calibration; the other pairs keep their judgments."""
-    answers, _, units = drawn
-    kept = [answer for answer in answers if answer.item >= "item 020"]
-    frames, record = frames_of(kept), record_of(Provenance("indel"))
+    answers, _, units = drawn_sheet
+    remaining_answers = [answer for answer in answers if answer.item >= "item 020"]
+    frames, record = frames_of(remaining_answers), record_of(Provenance("indel"))
     collected = collect(frames, [sheet_of(units, truth)]).judged
     without = replace(collected, former=FormerPairs.nothing())
-    with_former, alone = (Fit(frames.design, record, judged) for judged in (collected, without))
+    with_former, without_former = (Fit(frames.design, record, judged) for judged in (collected, without))
     assert len(collected.former.p) > 0
-    assert not np.allclose(with_former.curve.weight, alone.curve.weight)
+    assert not np.allclose(with_former.curve.weight, without_former.curve.weight)
     settled = ~with_former.open_same
-    assert with_former.same[settled].tolist() == alone.same[settled].tolist()
+    assert with_former.same[settled].tolist() == without_former.same[settled].tolist()
 
 
 def test_places_of_judged_pairs_in_either_order():

@@ -30,7 +30,7 @@ NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alph
 
 
 def probability(a, b):
-    """P of two texts, without ties; high where they name one concept."""
+    """P of two texts, without ties; high for texts of one concept."""
     if a == b:
         return 1.0
     rng = random.Random(repr(sorted((a, b))))
@@ -45,7 +45,9 @@ class Invented(FunctionMeasure):
 class World:
     """A table, its judgments, and both estimates of it."""
 
-    def __init__(self, *, sets=False, weights=False, judged=0.6, decided=0.0, items=7, raters="abc", seed=0, most=None):
+    def __init__(
+        self, *, sets=False, weights=False, judged=0.6, decided=0.0, items=7, raters="abc", seed=0, maximum_judged=None
+    ):
         rng = random.Random(seed)
         self.answers = {}
         for item in range(items):
@@ -53,26 +55,28 @@ class World:
             for rater in raters:
                 if len(raters) > 2 and rng.random() < 0.15:
                     continue
-                own = [c if rng.random() < 0.7 else rng.choice("uvwxyz") for c in concepts]
-                names = dict.fromkeys(own if sets and rng.random() < 0.7 else own[:1])
-                self.answers[f"{item}", rater] = tuple(sorted(f"{one}{rng.randrange(4)}" for one in names))
+                rater_concepts = [c if rng.random() < 0.7 else rng.choice("uvwxyz") for c in concepts]
+                names = dict.fromkeys(rater_concepts if sets and rng.random() < 0.7 else rater_concepts[:1])
+                self.answers[f"{item}", rater] = tuple(sorted(f"{concept}{rng.randrange(4)}" for concept in names))
         rows = (Answer(item, rater, texts) for (item, rater), texts in self.answers.items())
         table = AnnotationTable.from_answers(rows)
         self.weight = {str(item): 1.0 + item % 3 for item in range(items)} if weights else {}
         self.table = weighted(table, self.weight) if weights else table
-        every = [frozenset((a, b)) for i, a in enumerate(table.texts) for b in table.texts[:i]]
-        self.decided = {pair: len({text[0] for text in pair}) == 1 for pair in every if rng.random() < decided}
+        text_pairs = [frozenset((a, b)) for i, a in enumerate(table.texts) for b in table.texts[:i]]
+        self.decided = {pair: len({text[0] for text in pair}) == 1 for pair in text_pairs if rng.random() < decided}
         self.judged = {}
-        for pair in every:
+        for pair in text_pairs:
             if pair not in self.decided and rng.random() < judged:
                 same = float(len({text[0] for text in pair}) == 1)
                 if not sets and rng.random() < 0.2:
                     same = 0.5
                 self.judged[pair] = same
         self.judged = {pair: self.judged[pair] for pair in self.judged if self.is_pair(pair)}
-        if most is not None:  # pairs of the same item
+        if maximum_judged is not None:  # pairs of the same item
             same = sorted((pair for pair in self.judged if self.is_of_item(pair)), key=sorted)
-            self.judged = {pair: own for pair, own in self.judged.items() if pair not in same[most:]}
+            self.judged = {
+                pair: same_value for pair, same_value in self.judged.items() if pair not in same[maximum_judged:]
+            }
         self.record = record_of(Provenance("indel"))
 
     def is_of_item(self, pair):
@@ -105,7 +109,7 @@ class World:
 
     @cached_property
     def evidence(self):
-        number = {text: place for place, text in enumerate(self.table.texts)}
+        number = {text: index for index, text in enumerate(self.table.texts)}
         n = len(number)
         keys = {pair: min(number[t] for t in pair) * n + max(number[t] for t in pair) for pair in self.judged}
         order = sorted(self.judged, key=keys.__getitem__)
@@ -119,10 +123,10 @@ class World:
         scores = texts.equivalence(texts.p)
         answers = self.table.answers
         matrix = np.eye(len(answers))
-        for k, one in enumerate(answers):
-            for j, other in enumerate(answers):
+        for k, first in enumerate(answers):
+            for j, second in enumerate(answers):
                 if k != j:  # any equivalence of two answers will do here: it only scales chance
-                    names = [[self.table.texts[t] for t in answer] for answer in (one, other)]
+                    names = [[self.table.texts[t] for t in answer] for answer in (first, second)]
                     values = [[probability(*sorted((a, b))) for b in names[1]] for a in names[0]]
                     matrix[k, j] = (
                         np.max(values, axis=1).mean() if k < j else np.max(np.transpose(values), axis=1).mean()
@@ -139,13 +143,13 @@ class World:
         comparisons = ratings.comparisons
         result = {}
         for number, (r, s) in enumerate(comparisons.rater_pairs.tolist()):
-            mine = comparisons.rater_pair == number
-            own = ratings.weight[comparisons.item[mine]]
-            same = float((own / own.sum()) ** 2 @ self.measure_chance.scores[mine])
+            of_pair = comparisons.rater_pair == number
+            weight = ratings.weight[comparisons.item[of_pair]]
+            same = float((weight / weight.sum()) ** 2 @ self.measure_chance.scores[of_pair])
             result["abcdef"[r], "abcdef"[s]] = float(chance.cohen[number]) - same
         w, mass = self.plain.w, self.plain.mass
         same = sum(2 * (w[key[0]] / mass) ** 2 * self.plain.same_by_p(key) for key in self.plain.same)
-        itself = sum(len(own) * (w[item] / mass) ** 2 for item, own in self.plain.by_item.items())
+        itself = sum(len(raters_of_item) * (w[item] / mass) ** 2 for item, raters_of_item in self.plain.by_item.items())
         return result | {"pooled": float(chance.pooled) - same - itself}
 
     @cached_property
@@ -160,9 +164,9 @@ WORLDS = {
     "sets": {"sets": True, "items": 5, "seed": 2, "weights": True},
     "two raters": {"raters": "ab", "items": 12, "seed": 3},
     "few judgments": {"judged": 0.1, "seed": 4},
-    "seven judgments of an item": {"most": 7, "judged": 0.9, "seed": 8},
-    "eight judgments of an item": {"most": 8, "judged": 0.9, "seed": 8},
-    "one judgment": {"most": 1, "seed": 8},
+    "seven judgments of an item": {"maximum_judged": 7, "judged": 0.9, "seed": 8},
+    "eight judgments of an item": {"maximum_judged": 8, "judged": 0.9, "seed": 8},
+    "one judgment": {"maximum_judged": 1, "seed": 8},
     "decisions": {"decided": 0.3, "judged": 0.3, "seed": 5},
     "decisions of sets": {"sets": True, "items": 5, "decided": 0.2, "judged": 0.3, "seed": 6},
 }
@@ -179,8 +183,8 @@ def test_each_pair_is_fitted_as_the_judgments_say(world):
 
 
 def test_values(world):
-    plain = world.plain
-    values, expected = plain.coefficients(plain.same_fit, world.by_chance)
+    plain_estimate = world.plain
+    values, expected = plain_estimate.coefficients(plain_estimate.same_fit, world.by_chance)
     for name in NAMES:
         assert world.estimates.coefficients[name].value == pytest.approx(values[name], abs=1e-7)
         assert world.estimates.coefficients[name].details.by_measure == 0.4
@@ -190,33 +194,35 @@ def test_values(world):
 
 
 def test_rater_pairs_and_raters(world):
-    plain, parts = world.plain, world.estimates.rater_estimates
+    plain_estimate, rater_estimates = world.plain, world.estimates.rater_estimates
     comparisons = world.measure_chance.ratings.comparisons
     cells = [("abcdef"[r], "abcdef"[s]) for r, s in comparisons.rater_pairs.tolist()]
-    given = Coefficient(0.4, 0.1, (0.3, 0.5))
+    corrected = Coefficient(0.4, 0.1, (0.3, 0.5))
     kappas = {}
     for number, cell in enumerate(cells):
-        expected, kappas[cell] = plain.kappa(cell, plain.same_fit, world.by_chance)
-        observed, kappa = parts.of_pairs(np.array([number]), given, given)
-        items = plain.cells()[cell]
-        agreement = np.average([plain.same_fit((i, *cell)) for i in items], weights=[plain.w[i] for i in items])
+        expected, kappas[cell] = plain_estimate.kappa(cell, plain_estimate.same_fit, world.by_chance)
+        observed, kappa = rater_estimates.of_pairs(np.array([number]), corrected, corrected)
+        items = plain_estimate.cells()[cell]
+        agreement = np.average(
+            [plain_estimate.same_fit((i, *cell)) for i in items], weights=[plain_estimate.w[i] for i in items]
+        )
         assert observed.value == pytest.approx(agreement, abs=1e-7)
         assert kappa.value == pytest.approx(kappas[cell], abs=1e-7)
-        assert parts.expected_of_pair(number) == pytest.approx(expected, abs=1e-7)
-    for number, rater in enumerate(plain.raters):
-        _, kappa = parts.of_pairs(comparisons.pairs_of_rater(number), given, given)
+        assert rater_estimates.expected_of_pair(number) == pytest.approx(expected, abs=1e-7)
+    for number, rater in enumerate(plain_estimate.raters):
+        _, kappa = rater_estimates.of_pairs(comparisons.pairs_of_rater(number), corrected, corrected)
         assert kappa.value == pytest.approx(np.mean([kappas[c] for c in cells if rater in c]), abs=1e-7)
 
 
 def test_interval_by_judgments_alone(world):
-    plain = world.plain
+    plain_estimate = world.plain
     for name in NAMES:
-        alone = world.estimates.coefficients[name].details.judgments_only
-        assert (alone is None) == (plain.n < 8)
-        if alone is not None:
-            value = plain.coefficients(plain.by_judgments, world.by_chance)[0][name]
-            assert alone.value == pytest.approx(value, abs=1e-9)
-            assert alone.ci95[0] <= value <= alone.ci95[1]
+        by_judgments = world.estimates.coefficients[name].details.judgments_only
+        assert (by_judgments is None) == (plain_estimate.n < 8)
+        if by_judgments is not None:
+            value = plain_estimate.coefficients(plain_estimate.by_judgments, world.by_chance)[0][name]
+            assert by_judgments.value == pytest.approx(value, abs=1e-9)
+            assert by_judgments.ci95[0] <= value <= by_judgments.ci95[1]
 
 
 def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
@@ -225,11 +231,11 @@ def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
     table = chance.ratings, chance.scores, chance.chance, chance.design_index
     draws = posterior_draws(fit, *table, np.arange(chance.ratings.n_items), 4_000)
     for number, key in enumerate(world.plain.same):
-        drawn = draws.scores[number] + draws.noise[number]
+        drawn_scores = draws.scores[number] + draws.noise[number]
         if any(text not in world.judged for text, _, _ in world.plain.same[key].texts):
-            assert float(drawn.mean()) == pytest.approx(world.plain.same_fit(key), abs=0.05)
+            assert float(drawn_scores.mean()) == pytest.approx(world.plain.same_fit(key), abs=0.05)
         else:
-            assert drawn == pytest.approx(world.plain.same_fit(key), abs=1e-9)
+            assert drawn_scores == pytest.approx(world.plain.same_fit(key), abs=1e-9)
 
 
 @pytest.mark.parametrize("decided", [0.0, 0.3])

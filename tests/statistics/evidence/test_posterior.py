@@ -38,18 +38,20 @@ def plain_prior(scores, record):
 def plain_curve(scores, record, logits, same, per_item):
     """Probability of each point of the grid after and before the judgments."""
     prior = plain_prior(scores, record)
-    own = scores.weight / scores.weight.sum()
-    before, after = [], []
+    share = scores.weight / scores.weight.sum()
+    prior_density, posterior_density = [], []
     for a in INTERCEPTS:
         for z in np.linspace(-2.5, 2.5, 13):
             b = np.exp(record.slope.mean + record.slope.deviation * z)
             q = expit(a + b * logit(scores.p))
-            density = np.interp(own @ q, SHARES, prior) * (own @ (q * (1 - q))) * np.exp(-(z**2) / 2)
-            before.append(density)
-            at = expit(a + b * logits)
+            density = np.interp(share @ q, SHARES, prior) * (share @ (q * (1 - q))) * np.exp(-(z**2) / 2)
+            prior_density.append(density)
+            probability = expit(a + b * logits)
             exponent = 1 / (1 + 0.4 * (per_item - 1)) if len(same) else same
-            after.append(density * np.prod((at**same * (1 - at) ** (1 - same)) ** exponent))
-    return np.array(after) / sum(after), np.array(before) / sum(before)
+            posterior_density.append(
+                density * np.prod((probability**same * (1 - probability) ** (1 - same)) ** exponent)
+            )
+    return np.array(posterior_density) / sum(posterior_density), np.array(prior_density) / sum(prior_density)
 
 
 def some_scores(rng, n=30):
@@ -63,24 +65,24 @@ def test_the_grid_is_that_of_the_definition(n, measure, monkeypatch):
     scores, record = some_scores(rng), record_of(Provenance(measure))
     judged = logit(scores.p[:n]), rng.integers(0, 3, n) / 2, rng.choice([1.0, 2.0], n)
     curve = posterior_curve(scores, record, *judged)
-    after, before = plain_curve(scores, record, *judged)
-    assert np.allclose(curve.prior, before, rtol=1e-6, atol=1e-12)
-    assert np.allclose(curve.weight, after, rtol=1e-6, atol=1e-12)
+    expected_weight, expected_prior = plain_curve(scores, record, *judged)
+    assert np.allclose(curve.prior, expected_prior, rtol=1e-6, atol=1e-12)
+    assert np.allclose(curve.weight, expected_weight, rtol=1e-6, atol=1e-12)
     assert curve.intercept[:14].tolist() == [-14.0] * 13 + [pytest.approx(-13.9)]
-    at = np.linspace(-3, 3, 9)
-    mean = after @ expit(curve.intercept[:, None] + curve.slope[:, None] * at)
-    assert curve.mean(at) == pytest.approx(mean, abs=1e-6)
+    logits = np.linspace(-3, 3, 9)
+    mean = expected_weight @ expit(curve.intercept[:, None] + curve.slope[:, None] * logits)
+    assert curve.mean(logits) == pytest.approx(mean, abs=1e-6)
 
 
-def test_a_record_is_read_as_it_was_written():
+def test_record_is_the_same_after_a_round_trip():
     record = record_of(Provenance("indel"))
     assert Record.from_dict(record.measure, json.loads(json.dumps(record.to_dict()))) == record
 
 
 def test_the_mean_of_a_curve_is_taken_in_parts():
     curve = Curve(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0.25, 0.75]), np.array([0.5, 0.5]))
-    at = np.linspace(-4, 4, 4_500)
-    assert curve.mean(at) == pytest.approx(0.25 * expit(at) + 0.75 * expit(1 + 2 * at), abs=1e-12)
+    logits = np.linspace(-4, 4, 4_500)
+    assert curve.mean(logits) == pytest.approx(0.25 * expit(logits) + 0.75 * expit(1 + 2 * logits), abs=1e-12)
 
 
 def test_logits_are_finite():
@@ -99,8 +101,8 @@ def test_what_has_no_pairs_or_no_weight_is_at_chance():
     nothing = np.zeros(0)
     ones = np.ones(4)
     assert Scores(np.full(4, 0.5), ones, nothing, nothing).beyond_chance() == (0.5, 0.0)
-    place, error = Scores(np.array([0.5, 0.7]), np.ones(2), np.full(3, 0.2), np.ones(3)).beyond_chance()
-    assert place == pytest.approx(0.5) and error == pytest.approx(0.1 / np.sqrt(2) / 0.8)
+    value, error = Scores(np.array([0.5, 0.7]), np.ones(2), np.full(3, 0.2), np.ones(3)).beyond_chance()
+    assert value == pytest.approx(0.5) and error == pytest.approx(0.1 / np.sqrt(2) / 0.8)
 
 
 def test_bins_are_of_about_equal_size_and_ties_stay_together():
@@ -113,6 +115,6 @@ def test_bins_are_of_about_equal_size_and_ties_stay_together():
         assert center == pytest.approx(logits[bins.of == number].mean())
     assert all(len(set(bins.of[logits == value])) == 1 for value in np.unique(logits))
     assert (np.diff(bins.center) > 0).all()
-    few = Bins.by_quantiles(np.array([0.3, 0.1, 0.2]))
-    assert few.center.tolist() == pytest.approx([0.1, 0.2, 0.3]) and few.of.tolist() == [2, 0, 1]
+    small_bins = Bins.by_quantiles(np.array([0.3, 0.1, 0.2]))
+    assert small_bins.center.tolist() == pytest.approx([0.1, 0.2, 0.3]) and small_bins.of.tolist() == [2, 0, 1]
     assert Bins.by_quantiles(np.zeros(0)).center.tolist() == [0.0]

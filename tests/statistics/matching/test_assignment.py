@@ -121,7 +121,7 @@ class TestAgainstTheDefinition:
         assert np.all(actual * 7 / 2 == np.round(actual * 7 / 2))
 
     @pytest.mark.parametrize(
-        ("one", "other", "jaccard", "masi"),
+        ("first_set", "second_set", "jaccard", "masi"),
         [
             ("ab", "ab", 1, 1),
             ("ab", "abc", 2 / 3, 4 / 9),
@@ -130,11 +130,11 @@ class TestAgainstTheDefinition:
             ("ab", "cd", 0, 0),
         ],
     )
-    def test_jaccard_and_masi_of_known_sets(self, one, other, jaccard, masi):
+    def test_jaccard_and_masi_of_known_sets(self, first_set, second_set, jaccard, masi):
         """Passonneau (2006): Jaccard times 1 for equal sets, 2/3 if one contains the other, 1/3 if they overlap."""
-        weights = [float(a == b) for a in one for b in other]
+        weights = [float(a == b) for a in first_set for b in second_set]
         for sets, value in (("jaccard", jaccard), ("masi", masi)):
-            result = batched_set_equivalence(weights, [[len(one), len(other)]], sets=sets)
+            result = batched_set_equivalence(weights, [[len(first_set), len(second_set)]], sets=sets)
             assert result.tolist() == pytest.approx([value], abs=1e-12)
 
     def test_no_pairs(self):
@@ -253,20 +253,23 @@ class TestAnswerScorer:
         scorer = scorer_for(table, rng)
         n = len(table.answers)
         k, j = np.divmod(np.arange(n * n), n)
-        whole = AnswerScorer(table, scorer).score(k, j), AnswerScorer(table, scorer).block(np.arange(n), np.arange(n))
+        at_once = AnswerScorer(table, scorer).score(k, j), AnswerScorer(table, scorer).block(np.arange(n), np.arange(n))
         monkeypatch.setattr(assignment, "_ASKED_AT_ONCE", 11)
         monkeypatch.setattr(assignment, "_STEP", 13)
-        parts = AnswerScorer(table, scorer).score(k, j), AnswerScorer(table, scorer).block(np.arange(n), np.arange(n))
-        np.testing.assert_array_equal(whole[0], parts[0])
-        np.testing.assert_array_equal(whole[1], parts[1])
+        in_steps = (
+            AnswerScorer(table, scorer).score(k, j),
+            AnswerScorer(table, scorer).block(np.arange(n), np.arange(n)),
+        )
+        np.testing.assert_array_equal(at_once[0], in_steps[0])
+        np.testing.assert_array_equal(at_once[1], in_steps[1])
 
     def test_no_more_texts_are_asked_at_once_than_the_limit_or_one_pair_of_answers(self, monkeypatch):
         table = table_of([(4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(10)])
-        for limit, most in ((11, 16), (16, 16), (31, 16), (32, 32), (47, 32)):
+        for limit, largest_request in ((11, 16), (16, 16), (31, 16), (32, 32), (47, 32)):
             monkeypatch.setattr(assignment, "_ASKED_AT_ONCE", limit)
             scorer = scorer_for(table, np.random.default_rng(0))
             AnswerScorer(table, scorer).score([0, 2, 4, 6, 8], [1, 3, 5, 7, 9])
-            assert (scorer.asked, scorer.most) == (5 * 16, most)
+            assert (scorer.asked, scorer.most) == (5 * 16, largest_request)
 
     def test_a_table_of_single_texts_goes_straight_to_the_scorer(self):
         table = table_of([(1,), (2,), (3,), (1,)])

@@ -11,27 +11,27 @@ from softirr.statistics.matching import clusters
 
 
 def _partition(label):
-    return {frozenset(np.flatnonzero(label == one).tolist()) for one in label.tolist()}
+    return {frozenset(np.flatnonzero(label == number).tolist()) for number in label.tolist()}
 
 
 def _plain_agglomerate(start, rater, gain, linkage):
     """The two clusters with the highest positive mean (or least) gain that have no rater in common, again and again."""
-    parts = sorted(_partition(start), key=min)
+    remaining = sorted(_partition(start), key=min)
     while True:
         best, pair = 0.0, None
-        for i, one in enumerate(parts):
+        for i, first_cluster in enumerate(remaining):
             for j in range(i):
-                other = parts[j]
-                if {rater[a] for a in one} & {rater[b] for b in other}:
+                second_cluster = remaining[j]
+                if {rater[a] for a in first_cluster} & {rater[b] for b in second_cluster}:
                     continue
-                gains = [gain[a, b] for a in one for b in other]
+                gains = [gain[a, b] for a in first_cluster for b in second_cluster]
                 value = min(gains) if linkage == "all" else float(np.mean(gains))
                 if value > best + 1e-12:
                     best, pair = value, (j, i)
         if pair is None:
-            return set(parts)
+            return set(remaining)
         j, i = pair
-        parts[j] |= parts.pop(i)
+        remaining[j] |= remaining.pop(i)
 
 
 def _value(label, rater, gain):
@@ -57,7 +57,7 @@ def test_improvement_reaches_the_best_clustering_of_small_items():
         gain = rng.random((6, 6)) - 0.5
         gain = (gain + gain.T) / 2
         label = clusters.improve(clusters.agglomerate(np.arange(6), rater, gain), rater, gain)
-        best = max(_value(places, rater, gain) for places in clusterings)
+        best = max(_value(clustering, rater, gain) for clustering in clusterings)
         actual = _value(label, rater, gain)
         assert actual >= 0.8 * best
         exact += actual >= best - 1e-9
@@ -84,8 +84,8 @@ def test_merging_follows_its_definition(linkage, started):
 @pytest.mark.parametrize("linkage", ["sum", "all"])
 @pytest.mark.parametrize(("gain", "merged"), [(0.0, False), (1e-6, True)])
 def test_a_merge_has_to_gain(linkage, gain, merged):
-    both = clusters.agglomerate(np.arange(2), np.arange(2), np.full((2, 2), gain), linkage=linkage)
-    assert (both[0] == both[1]) is np.bool_(merged)
+    labels = clusters.agglomerate(np.arange(2), np.arange(2), np.full((2, 2), gain), linkage=linkage)
+    assert (labels[0] == labels[1]) is np.bool_(merged)
 
 
 def test_improvement_ends_where_no_rater_gains_by_a_reassignment():
@@ -98,18 +98,18 @@ def test_improvement_ends_where_no_rater_gains_by_a_reassignment():
         label = clusters.improve(np.arange(8), rater, gain)
         value = _value(label, rater, gain)
         assert value >= 0
-        assert (label == np.array([np.flatnonzero(label == one)[0] for one in label])).all()
+        assert (label == np.array([np.flatnonzero(label == number)[0] for number in label])).all()
         for r in range(4):
-            for places in product(range(9), repeat=2):
-                other = label.copy()
-                other[rater == r] = places
-                assert _value(other, rater, gain) <= value + 1e-9
+            for new_labels in product(range(9), repeat=2):
+                changed = label.copy()
+                changed[rater == r] = new_labels
+                assert _value(changed, rater, gain) <= value + 1e-9
 
 
 def test_a_text_of_several_raters_is_nobodys_own():
-    own = clusters.own_rater([(0, 0), (0, 2), (1, 0), (1, 1), (2, 1), (2, 3)], 4)
-    assert own[[2, 3]].tolist() == [0, 2]
-    assert (own[[0, 1]] < 0).all() and own[0] != own[1]
+    owner = clusters.own_rater([(0, 0), (0, 2), (1, 0), (1, 1), (2, 1), (2, 3)], 4)
+    assert owner[[2, 3]].tolist() == [0, 2]
+    assert (owner[[0, 1]] < 0).all() and owner[0] != owner[1]
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -124,7 +124,7 @@ def test_clusters_are_those_of_three_rounds_over_all_texts_at_once(seed, directe
     np.fill_diagonal(equal, 1)
     implied = rng.random((n_texts, n_texts)) if directed else None
     result = clusters.clusters_of_many(nodes, equal, implied)
-    assert sorted(node for one in result for node in one) == list(range(len(nodes)))
+    assert sorted(node for cluster in result for node in cluster) == list(range(len(nodes)))
     if not nodes:
         return
     rater, text = np.array(nodes).T
@@ -137,4 +137,4 @@ def test_clusters_are_those_of_three_rounds_over_all_texts_at_once(seed, directe
     if len(single):
         remaining = clusters.agglomerate(np.arange(len(single)), rater[single], gain[np.ix_(single, single)] + 0.5)
         label[single] = single[remaining]
-    assert {frozenset(one) for one in result} == _partition(label)
+    assert {frozenset(cluster) for cluster in result} == _partition(label)

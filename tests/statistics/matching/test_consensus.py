@@ -1,4 +1,4 @@
-"""Matches over the raters of an item, on answers whose true concepts are known."""
+"""Matches over the raters of an item, on answers with known concepts."""
 
 from __future__ import annotations
 
@@ -138,8 +138,8 @@ class TestSeveralRaters:
         def p(pairs):
             return np.array([0.9 if a.split("/")[0] == b.split("/")[0] else 0.2 for a, b in pairs])
 
-        def clusters(got):
-            return {frozenset(m.texts.values()) for m in got.matches if m.relation == "equivalent"}
+        def clusters(result):
+            return {frozenset(m.texts.values()) for m in result.matches if m.relation == "equivalent"}
 
         actual_consensus = consensus(answers, p)
         concepts = {}
@@ -178,28 +178,30 @@ class TestSeveralRaters:
             for r in range(n_raters)
         }
         texts = distinct_texts(answers)
-        n, own = len(texts), {text: rater for rater, given_texts in answers.items() for text in given_texts}
+        n, rater_of = len(texts), {text: rater for rater, given_texts in answers.items() for text in given_texts}
         p, directions = (np.round(rng.random((n, n)) ** 0.5, 1) for _ in range(2))
         p = np.maximum(p, p.T)
         np.fill_diagonal(p, 1)
-        place = {text: k for k, text in enumerate(texts)}
+        index_of = {text: k for k, text in enumerate(texts)}
         actual_consensus = consensus(answers, p, directions if directed else None)
         for match in actual_consensus.matches:
-            members = sorted(match.texts.values(), key=lambda text: (own[text], place[text]))
-            sums = {a: sum(p[place[a], place[b]] for b in members) for a in members}
+            members = sorted(match.texts.values(), key=lambda text: (rater_of[text], index_of[text]))
+            sums = {a: sum(p[index_of[a], index_of[b]] for b in members) for a in members}
             best = min(members, key=lambda a: (-round(sums[a], 9), len(a), a))
-            pairs = [(own[a], own[b], p[place[a], place[b]]) for a, b in combinations(members, 2)]
+            pairs = [(rater_of[a], rater_of[b], p[index_of[a], index_of[b]]) for a, b in combinations(members, 2)]
             assert (match.wording, list(match.pairs)) == (best, pairs)
             assert match.equivalence == pytest.approx(np.mean([value for *_, value in pairs]))
-            assert match.support == sum(p[place[best], place[b]] >= 0.5 for b in members)
+            assert match.support == sum(p[index_of[best], index_of[b]] >= 0.5 for b in members)
             general = {
-                a: round(sum(directions[place[b], place[a]] - directions[place[a], place[b]] for b in members), 9)
+                a: round(
+                    sum(directions[index_of[b], index_of[a]] - directions[index_of[a], index_of[b]] for b in members), 9
+                )
                 for a in members
             }
             order = sorted(members, key=lambda a: -general[a])
-            first, last = (place[member] for member in (members if len(members) == 2 else [order[0], order[-1]]))
-            ways = (directions[first, last], directions[last, first]) if directed else (None, None)
-            expected = relation(p[first, last], *ways)
+            first, last = (index_of[member] for member in (members if len(members) == 2 else [order[0], order[-1]]))
+            both_directions = (directions[first, last], directions[last, first]) if directed else (None, None)
+            expected = relation(p[first, last], *both_directions)
             if len(members) > 2 and match.support == len(members):
                 expected = "equivalent"
             elif len(members) > 2 and expected != "first is more general":
@@ -211,7 +213,9 @@ class TestSeveralRaters:
         assert keys == sorted(keys)
         matched = {text for match in actual_consensus.matches for text in match.texts.values()}
         remaining = {rater: tuple(t for t in given_texts if t not in matched) for rater, given_texts in answers.items()}
-        assert actual_consensus.unmatched == {rater: alone for rater, alone in remaining.items() if alone}
+        assert actual_consensus.unmatched == {
+            rater: unmatched_texts for rater, unmatched_texts in remaining.items() if unmatched_texts
+        }
         assert actual_consensus.suggestion == tuple(
             match.wording for match in actual_consensus.matches if 2 * match.support > n_raters
         )
@@ -232,13 +236,13 @@ class TestSeveralRaters:
             == matches
         )
 
-    @pytest.mark.parametrize(("entailment", "joined"), [(0.49, False), (0.5, True)])
-    def test_a_text_joins_a_match_that_entails_it_at_the_threshold(self, entailment, joined):
+    @pytest.mark.parametrize(("entailment", "is_joined"), [(0.49, False), (0.5, True)])
+    def test_a_text_joins_a_match_that_entails_it_at_the_threshold(self, entailment, is_joined):
         p = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.1, 0.1, 1]])
         directions = np.array([[1, 0.9, entailment], [0.9, 1, entailment], [0.1, 0.1, 1]])
         actual_consensus = consensus({"a": ("x",), "b": ("y",), "c": ("general",)}, p, directions)
-        assert [set(m.texts) for m in actual_consensus.matches] == [{"a", "b", "c"} if joined else {"a", "b"}]
-        assert actual_consensus.unmatched == ({} if joined else {"c": ("general",)})
+        assert [set(m.texts) for m in actual_consensus.matches] == [{"a", "b", "c"} if is_joined else {"a", "b"}]
+        assert actual_consensus.unmatched == ({} if is_joined else {"c": ("general",)})
 
     def test_the_relation_of_three_is_that_of_the_most_general_to_the_most_specific(self):
         """The middle text is equivalent to the narrow one, and entails the wide one in both directions."""
@@ -301,35 +305,36 @@ def test_matrix_of_another_size():
 
 
 class TestManyTexts:
-    @pytest.mark.parametrize("many", [2, 500])
-    def test_only_pairs_that_can_meet_are_asked(self, many, monkeypatch):
-        monkeypatch.setattr(module, "MANY", many)
-        asked = []
+    @pytest.mark.parametrize("limit", [2, 500])
+    def test_only_pairs_that_can_meet_are_asked(self, limit, monkeypatch):
+        monkeypatch.setattr(module, "MANY", limit)
+        scored_pairs = []
 
         def p(pairs):
-            asked.extend(pairs)
+            scored_pairs.extend(pairs)
             return known(pairs)
 
         consensus({"a": ("fever", "rash"), "b": ("cough",), "c": ("cough", "tussis")}, p)
         # not fever with rash, which one rater wrote; each pair once
-        assert {frozenset(pair) for pair in asked} == {
+        assert {frozenset(pair) for pair in scored_pairs} == {
             frozenset(pair)
             for pair in [
                 ("fever", "cough"), ("fever", "tussis"), ("rash", "cough"), ("rash", "tussis"), ("cough", "tussis"),
             ]
         }  # fmt: skip
-        assert len(asked) == 5
+        assert len(scored_pairs) == 5
 
     def test_parts_of_an_item_do_not_touch_each_other(self):
         # two groups that have nothing in common are matched as they are alone
         near = np.array([[1, 0.9, 0.6], [0.9, 1, 0.7], [0.6, 0.7, 1]])
-        both = np.full((6, 6), 0.1)
-        both[:3, :3] = both[3:, 3:] = near
+        block_matrix = np.full((6, 6), 0.1)
+        block_matrix[:3, :3] = block_matrix[3:, 3:] = near
         together = consensus(
-            {"a": ("p", "u"), "b": ("q", "v"), "c": ("r", "w")}, both[np.ix_([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 5])]
+            {"a": ("p", "u"), "b": ("q", "v"), "c": ("r", "w")},
+            block_matrix[np.ix_([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 5])],
         )
-        alone = consensus({"a": ("p",), "b": ("q",), "c": ("r",)}, near)
-        assert together.matches[0] == alone.matches[0]
+        single_group = consensus({"a": ("p",), "b": ("q",), "c": ("r",)}, near)
+        assert together.matches[0] == single_group.matches[0]
         assert [m.texts["a"] for m in together.matches] == ["p", "u"]
 
     @pytest.mark.parametrize("as_matrix", [False, True])
@@ -345,13 +350,13 @@ class TestManyTexts:
         monkeypatch.setattr(module, "MANY", 3)
         texts = distinct_texts(answers)
         grid = list(product(texts, repeat=2))
-        given = [f if not as_matrix else f(grid).reshape(len(texts), -1) for f in (known, entails)]
-        actual_consensus = consensus(answers, *given)
+        callables = [f if not as_matrix else f(grid).reshape(len(texts), -1) for f in (known, entails)]
+        actual_consensus = consensus(answers, *callables)
         assert actual_consensus.approximate
         expected_matches = [m for m in exact.matches if m.relation == "equivalent"]
         assert [m.to_dict() for m in actual_consensus.matches] == [m.to_dict() for m in expected_matches]
         assert actual_consensus.suggestion == exact.suggestion
-        # what is equivalent to nothing stands alone
+        # a text without an equivalent one remains unmatched
         assert "atopic eczema" in actual_consensus.unmatched["c"]
 
     @pytest.mark.parametrize("surest", ["xy", "yz"])
@@ -366,10 +371,10 @@ class TestManyTexts:
     def test_directions_of_a_match_of_many(self, monkeypatch):
         """All of its pairs are asked in both directions, and it is of texts of one meaning."""
         p = {frozenset("xy"): 0.9, frozenset("yz"): 0.8, frozenset("xz"): 0.5}
-        asked = []
+        scored_pairs = []
 
         def directions(pairs):
-            asked.extend(pairs)
+            scored_pairs.extend(pairs)
             return [0.9 if a < b else 0.1 for a, b in pairs]
 
         monkeypatch.setattr(module, "MANY", 2)
@@ -378,12 +383,12 @@ class TestManyTexts:
         assert [(m.relation, m.equivalence) for m in actual_consensus.matches] == [
             ("equivalent", pytest.approx(2.2 / 3))
         ]
-        assert sorted(asked) == sorted((a, b) for a, b in product("xyz", repeat=2) if a != b)
+        assert sorted(scored_pairs) == sorted((a, b) for a, b in product("xyz", repeat=2) if a != b)
 
     def test_texts_of_one_rater_are_in_two_matches_of_many_though_others_wrote_them_too(self, monkeypatch):
         answers = {"a": ("x", "y"), "b": ("x",), "c": ("y",)}
-        for many, approximate in ((4, False), (3, True)):
-            monkeypatch.setattr(module, "MANY", many)
+        for limit, approximate in ((4, False), (3, True)):
+            monkeypatch.setattr(module, "MANY", limit)
             actual_consensus = consensus(answers, lambda pairs: [0.9] * len(pairs))
             assert actual_consensus.approximate is approximate
         assert [m.texts for m in actual_consensus.matches] == [{"a": "x", "b": "x"}, {"a": "y", "c": "y"}]

@@ -17,53 +17,55 @@ def grouped(n, pairs, decided=None, weight=None, threshold=0.5):
     return equivalent_groups(n, left, right, p, weight=weight, decided=decided, threshold=threshold)
 
 
-def plain_groups(n, known, decided, weight, threshold=0.5):
+def plain_groups(n, known_p, decided, weight, threshold=0.5):
     """The docstring of `equivalent_groups`, one merge and one text at a time."""
 
-    def mean(one, other):
-        return sum(known.get((min(a, b), max(a, b)), 0) for a in one for b in other) / (len(one) * len(other))
+    def mean(xs, ys):
+        return sum(known_p.get((min(a, b), max(a, b)), 0) for a in xs for b in ys) / (len(xs) * len(ys))
 
     groups = [[text] for text in range(n)]
     while len(groups) > 1:
-        value, a, b = max((mean(one, other), a, b) for (a, one), (b, other) in combinations(enumerate(groups), 2))
+        value, a, b = max((mean(xs, ys), a, b) for (a, xs), (b, ys) in combinations(enumerate(groups), 2))
         if value < threshold - 1e-9:
             break
         groups[a] += groups.pop(b)
     apart = {pair for pair, same in decided.items() if not same}
     apart |= {pair[::-1] for pair in apart}
-    parts = []
+    result = []
     for group in groups:  # texts leave the most frequent one that they were parted from, for others they are like
-        own = []
+        subgroups = []
         for text in sorted(group, key=lambda text: (-weight[text], text)):
-            free = [part for part in own if not any((text, one) in apart for one in part)]
-            part = next((part for part in free if part is own[0] or mean([text], part) >= threshold), None)
-            own.append([text]) if part is None else part.append(text)
-        parts += own
+            free = [subgroup for subgroup in subgroups if not any((text, x) in apart for x in subgroup)]
+            subgroup = next(
+                (subgroup for subgroup in free if subgroup is subgroups[0] or mean([text], subgroup) >= threshold), None
+            )
+            subgroups.append([text]) if subgroup is None else subgroup.append(text)
+        result += subgroups
     contradictions = []
     for a, b in sorted(pair for pair, same in decided.items() if same):
-        one, other = (next(part for part in parts if text in part) for text in (a, b))
-        if one is other:
+        target, source = (next(subgroup for subgroup in result if text in subgroup) for text in (a, b))
+        if target is source:
             continue
-        if any((x, y) in apart for x in one for y in other):
+        if any((x, y) in apart for x in target for y in source):
             contradictions.append((a, b))
         else:
-            one += other
-            parts.remove(other)
-    parts = [sorted(part, key=lambda text: (-weight[text], text)) for part in parts]
-    return sorted(parts, key=lambda part: (-weight[part[0]], part[0])), contradictions
+            target += source
+            result.remove(source)
+    result = [sorted(subgroup, key=lambda text: (-weight[text], text)) for subgroup in result]
+    return sorted(result, key=lambda subgroup: (-weight[subgroup[0]], subgroup[0])), contradictions
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1), st.sampled_from([0.3, 0.5]))
 def test_groups_are_those_of_the_definition(n, seed, threshold):
     rng = np.random.default_rng(seed)
-    every = list(combinations(range(n), 2))
-    known = {pair: float(rng.beta(2, 1)) for pair in every if rng.random() < 0.8}
-    decided = {pair: bool(rng.random() < 0.5) for pair in every if rng.random() < 0.15}
+    all_pairs = list(combinations(range(n), 2))
+    known_p = {pair: float(rng.beta(2, 1)) for pair in all_pairs if rng.random() < 0.8}
+    decided = {pair: bool(rng.random() < 0.5) for pair in all_pairs if rng.random() < 0.15}
     weight = rng.integers(1, 4, n).tolist()
-    pairs = [(a, b, p) if rng.random() < 0.5 else (b, a, p) for (a, b), p in known.items()]
-    pairs += [(a, a, 0.0) for a in range(n)]  # a text with itself says nothing
-    assert grouped(n, pairs, decided, weight, threshold) == plain_groups(n, known, decided, weight, threshold)
+    pairs = [(a, b, p) if rng.random() < 0.5 else (b, a, p) for (a, b), p in known_p.items()]
+    pairs += [(a, a, 0.0) for a in range(n)]  # a text with itself is not evidence
+    assert grouped(n, pairs, decided, weight, threshold) == plain_groups(n, known_p, decided, weight, threshold)
 
 
 @pytest.mark.parametrize(("p", "same"), [(0.5, True), (0.49, False)])
