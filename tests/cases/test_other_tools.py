@@ -89,7 +89,7 @@ class TestDoccano:
         assert answers(table) == {("3", "admin"): ("fever",), ("3", "lou"): ("rash",)}
         assert "These keys are not compared: Comments (3), site (2)." in table.warnings
 
-    def test_comments_beside_numbers_of_annotators_are_named(self, tmp_path: Path, cli: Cli) -> None:
+    def test_comments_of_numbered_annotators_are_named(self, tmp_path: Path, cli: Cli) -> None:
         annotations = [{"text": "fever", "user": user} for user in (1, 2)]
         record = {"id": 1, "text": "narrative", "annotations": annotations, "meta": {}, "comments": [{"text": "why?"}]}
         path = lines(tmp_path / "all.jsonl", [record, {**record, "id": 2}])
