@@ -20,6 +20,9 @@ _MAX_TITLE = 5
 """Maximum number of rows of a title above a table."""
 _SEARCHED = 20
 """Number of rows in which the header is searched."""
+_ROWS_BETWEEN_CHECKS = 10_000
+_MEMORY_RESERVE = 16 << 20
+"""Bytes that have to be free while rows are read."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Rows:
     has_values: bool = False
 
     def __iter__(self) -> Iterator[Row]:
-        return (Row(self, number, cells) for number, cells in self.rows)
+        return (Row(self, number, cells) for number, cells in _while_memory_lasts(self.rows))
 
     def peek(self, n: int) -> tuple[list[NumberedRow], Rows]:
         """Return the first rows, and the table with all rows."""
@@ -83,6 +86,14 @@ class Rows:
     def location(self, number: int) -> str:
         """Return the place of a row, for messages."""
         return f"Row {number}" if self.format == "frame" else f"{self.name}, {self.unit} {number}"
+
+
+def _while_memory_lasts(rows: Iterable[NumberedRow]) -> Iterator[NumberedRow]:
+    """The rows; MemoryError before the memory is full, because the last megabyte takes a failed system call a row."""
+    for count, row in enumerate(rows):
+        if count % _ROWS_BETWEEN_CHECKS == 0:
+            bytearray(_MEMORY_RESERVE)
+        yield row
 
 
 class Row(NamedTuple):

@@ -355,8 +355,9 @@ def test_closed_standard_input() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
-def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path]) -> None:
+@pytest.mark.parametrize("mebibytes", [450, 700])
+def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path], mebibytes: int) -> None:
     path = large(b"item,rater,text\n", b"1,ann,fever\n")
-    done = _limited("score", str(path), *EXACT, mebibytes=700)
+    done = _limited("score", str(path), *EXACT, mebibytes=mebibytes)
     assert (done.returncode, done.stdout) == (2, "")
     assert "memory" in sentence(done.stderr)
