@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -92,7 +93,10 @@ def _while_memory_lasts(rows: Iterable[NumberedRow]) -> Iterator[NumberedRow]:
     """The rows; MemoryError before the memory is full, because the last megabyte takes a failed system call a row."""
     for count, row in enumerate(rows):
         if count % _ROWS_BETWEEN_CHECKS == 0:
-            bytearray(_MEMORY_RESERVE)
+            try:
+                mmap.mmap(-1, _MEMORY_RESERVE).close()
+            except OSError:
+                raise MemoryError from None
         yield row
 
 
