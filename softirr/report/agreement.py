@@ -163,7 +163,7 @@ def _report(
         confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
         meanings=_meanings(table, scored_table.scorer) if options.meanings and not exact else (),
-        **report_parts(table, estimates),
+        **report_parts(table, estimates, measure),
     )
     if evidence is not None:
         warnings = (*report.warnings, *evidence.warnings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,9 @@ from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
+from softirr.errors import Note, option
+from softirr.meaning.measures import Measure
+from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.plural import plural
 from softirr.report.evidence import MOST_CORRECTED, Evidence, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
@@ -26,6 +29,7 @@ from softirr.statistics.coefficients.leave_one_out import alpha_without_each_rat
 from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.statistics.comparisons.difference import difference, limit
 from softirr.statistics.matching.consensus import MANY
+from softirr.text import sentences
 
 __all__ = ["MOST_PAIRS_OF_ITEM", "report_parts", "weights_of"]
 
@@ -38,8 +42,8 @@ _LEVEL = 0.05
 Contrast = tuple[Coefficient | None, Coefficient | None]
 
 
-def report_parts(table: AnnotationTable, estimates: Estimated) -> dict[str, Any]:
-    """The attributes of a report that need no more than its scores and estimates.
+def report_parts(table: AnnotationTable, estimates: Estimated, measure: Measure) -> dict[str, Any]:
+    """The attributes of a report that need no more than its scores, estimates and measure.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def report_parts(table: AnnotationTable, estimates: Estimated) -> dict[str, Any]
         "expected_agreement": _expected(summary, chance),
         "raters": _raters(table, estimates),
         "rater_pairs": _rater_pairs(table, estimates),
-        "warnings": _warnings(table, ratings, summary),
+        "warnings": (*_paragraph_notes(table, measure), *_warnings(table, ratings, summary)),
         "distributions": _distributions(ratings, scores, chance),
         "alpha_without": _alpha_without(table, estimates),
     }
@@ -148,6 +152,17 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
         "most": float(item_weights.max()),
         "effective_items": effective_items(item_weights.tolist()),
     }
+
+
+def _paragraph_notes(table: AnnotationTable, measure: Measure) -> Iterator[str]:
+    """Yield a note if the measure compares answers sentence by sentence."""
+    if table.split is not None or not compares_sentences(measure):
+        return
+    if n := sum(any(len(sentences(text)) > 1 for text in texts) for texts in table.written):
+        yield Note(
+            f"{plural(n, 'answer has', 'answers have')} several sentences: the measure compares paragraphs sentence by "
+            f"sentence. {option('split', 'none')} compares each as a whole."
+        )
 
 
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:

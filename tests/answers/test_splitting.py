@@ -175,6 +175,26 @@ def test_splitting_none_switches_off_the_comparison_by_sentence() -> None:
     assert softirr.Policy.from_dict({"softirr_policy": 1, "split": "none"}).split is None
 
 
+def test_note_names_the_option_against_the_comparison_by_sentence() -> None:
+    from softirr.errors import on_command_line
+    from softirr.meaning.measures.sentences_stage import Sentences
+
+    rows = [
+        ("1", "ann", "No fever. Dry cough."),
+        ("1", "bob", "Dry cough."),
+        ("2", "ann", "rash"),
+        ("2", "bob", "rash"),
+    ]
+    scorer = softirr.measure("exact").with_stage(Sentences())
+    (note,) = [note for note in softirr.agreement(rows, scorer).warnings if "several sentences" in note]
+    assert on_command_line(note) == (
+        "1 answer has several sentences: the measure compares paragraphs sentence by sentence. "
+        "--split none compares each as a whole."
+    )
+    others = softirr.agreement(rows, scorer, policy=softirr.Policy(split="none")), softirr.agreement(rows, "exact")
+    assert not any("several sentences" in note for report in others for note in report.warnings)
+
+
 def test_table_keeps_what_was_written_with_its_lines() -> None:
     table = AnnotationTable.from_answers(
         [Answer("1", "ann", (" Fever \r\n\r\n- dry\tcough", "", "rash"))], casefold=True

@@ -1,31 +1,40 @@
 """The stage that compares texts of several sentences sentence by sentence.
 
 A model that reads two paragraphs at once finds the same words in both and overlooks the sentence with "no". Two
-paragraphs are therefore compared as sets of sentences: their equivalence is the equivalence of the best assignment. A single
-sentence is compared with each sentence of a paragraph and with all of it: the paragraph follows if each of its
-sentences does, and the single sentence follows from the best premise, as in the zero-shot method of Laban et al.
+paragraphs are therefore compared as sets of sentences: their equivalence is the equivalence of the best assignment.
+Equal sentences are each other's counterparts. Of the others, two sentences match only if the model says that each
+follows from the other. The best of many small P would otherwise make long unrelated paragraphs similar.
+
+A single sentence is compared with each sentence of a paragraph and with all of it: the paragraph follows if each of
+its sentences does, and the single sentence follows from the best premise, as in the zero-shot method of Laban et al.
 (2022), SummaC, TACL 10, section 3.2, with the minimum in place of the mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.arrays import Floats, Ints, mutual, with_equivalence
+from softirr.meaning.measures.arrays import Floats, Ints, with_equivalence
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
 from softirr.text import sentences
 
-__all__ = ["MOST_SENTENCES", "Sentences", "compares_sentences", "without_sentences"]
+__all__ = ["FOLLOWS", "MOST_SENTENCES", "Sentences", "compares_sentences", "without_sentences"]
 
 MOST_SENTENCES = 50
 """Maximum number of sentences of a text; the last one contains the remainder of a longer text."""
 ALL_PAIRS = 4
 """Number of pairs of sentences up to which all are compared; of more only those that are near each other."""
+FOLLOWS = 0.5
+"""P(a ⇒ b) from which the model says that a sentence follows from another."""
+_ONE_WAY = 1e-6
+"""Weight of pairs that follow one way only, which are assigned after all pairs that match."""
+_DISTANCE = 6
+"""Similarity, of 100, that a pair of sentences loses if one begins its paragraph and the other ends it."""
 
 
 class Sentences(Stage):
@@ -49,10 +58,19 @@ class Sentences(Stage):
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """Two texts, at least one with several sentences: index of the pair, and the pairs of sentences to score."""
+    """Two texts, at least one with several sentences: index of the pair, and the pairs of sentences to score.
+
+    Attributes
+    ----------
+    sizes : (int, int)
+        Numbers of sentences, with the `n_equal` that both texts have.
+    rows, columns : shape (k,)
+        Pairs of the other sentences.
+    """
 
     index: int
     sizes: tuple[int, int]
+    n_equal: int
     rows: Ints
     columns: Ints
 
@@ -66,13 +84,13 @@ class _Compared:
             return np.array([[forward, backward]])
         from scipy.optimize import linear_sum_assignment
 
-        table = np.zeros((n, m))
-        table[self.rows, self.columns] = mutual(values)
-        row, column = linear_sum_assignment(table, maximize=True)
-        matched = np.zeros((n, m, 2))
-        matched[self.rows, self.columns] = values
-        covered = matched[row, column].sum(axis=0) / (m, n)
-        return with_equivalence(covered[None, :], np.array([2 * table[row, column].sum() / (n + m)]))
+        following = np.zeros((n - self.n_equal, m - self.n_equal, 2))
+        following[self.rows, self.columns] = np.where(values >= FOLLOWS, values, 0.0)
+        same = np.sqrt(following.prod(axis=2))
+        row, column = linear_sum_assignment(same + _ONE_WAY * following.max(axis=2), maximize=True)
+        covered = (self.n_equal + following[row, column].sum(axis=0)) / (m, n)
+        equivalence = 2 * (self.n_equal + same[row, column].sum()) / (n + m)
+        return with_equivalence(covered[None, :], np.array([equivalence]))
 
 
 class _Paragraphs(PreparedStage):
@@ -118,33 +136,42 @@ class _Paragraphs(PreparedStage):
 
     def _compare(self, index: int, a: int, b: int) -> tuple[_Compared, Ints, Ints]:
         left_numbers, right_numbers = self._parts.get(a, [a]), self._parts.get(b, [b])
-        rows, columns = self._near(left_numbers, right_numbers)
-        first, second = np.array(left_numbers, dtype=np.int64)[rows], np.array(right_numbers, dtype=np.int64)[columns]
-        if min(len(left_numbers), len(right_numbers)) == 1:
+        sizes = len(left_numbers), len(right_numbers)
+        has_single = min(sizes) == 1
+        equal = set() if has_single else set(left_numbers) & set(right_numbers)
+        first, left_positions = _others(left_numbers, equal)
+        second, right_positions = _others(right_numbers, equal)
+        rows, columns = self._near(first, second, left_positions, right_positions)
+        first, second = first[rows], second[columns]
+        if has_single:
             first, second = np.append(first, a), np.append(second, b)
-        return _Compared(index, (len(left_numbers), len(right_numbers)), rows, columns), first, second
+        return _Compared(index, sizes, len(equal), rows, columns), first, second
 
-    def _near(self, left_numbers: Sequence[int], right_numbers: Sequence[int]) -> tuple[Ints, Ints]:
-        """Pairs of sentences to score: those with most words in common, and those in the same place."""
-        n, m = len(left_numbers), len(right_numbers)
+    def _near(self, left: Ints, right: Ints, left_positions: Floats, right_positions: Floats) -> tuple[Ints, Ints]:
+        """Return the pairs of sentences to score: each sentence with the nearest of the other text.
+
+        The nearest has most words in common; positions in the text, from 0 to 1, decide if others have about as many.
+        """
+        n, m = len(left), len(right)
         if n * m <= ALL_PAIRS or min(n, m) == 1:
             row, column = np.indices((n, m)).reshape(2, -1)
             return row, column
         from rapidfuzz import fuzz, process
 
-        alike = process.cdist(
-            [self.texts[k] for k in left_numbers],
-            [self.texts[k] for k in right_numbers],
-            scorer=fuzz.token_set_ratio,
-            workers=1,
-        )
+        nearness = process.cdist(
+            [self.texts[k] for k in left], [self.texts[k] for k in right], scorer=fuzz.token_set_ratio, workers=1
+        ) - _DISTANCE * np.abs(np.subtract.outer(left_positions, right_positions))
         is_near = np.zeros((n, m), dtype=bool)
-        is_near[np.arange(n), alike.argmax(axis=1)] = True
-        is_near[alike.argmax(axis=0), np.arange(m)] = True
-        shorter = np.arange(min(n, m))
-        is_near[shorter, shorter] = True
+        is_near[np.arange(n), nearness.argmax(axis=1)] = True
+        is_near[nearness.argmax(axis=0), np.arange(m)] = True
         row, column = np.nonzero(is_near)
         return row, column
+
+
+def _others(numbers: Sequence[int], equal: Set[int]) -> tuple[Ints, Floats]:
+    """Return the sentences that are not in `equal`, and their positions in the text, from 0 to 1."""
+    is_other = np.array([number not in equal for number in numbers], dtype=bool)
+    return np.array(numbers, dtype=np.int64)[is_other], np.linspace(0, 1, len(numbers))[is_other]
 
 
 def _sentences(text: str) -> tuple[str, ...]:
