@@ -191,8 +191,11 @@ def test_note_names_the_option_against_the_comparison_by_sentence() -> None:
         "1 answer has several sentences: the measure compares paragraphs sentence by sentence. "
         "--split none compares each as a whole."
     )
-    others = softirr.agreement(rows, scorer, policy=softirr.Policy(split="none")), softirr.agreement(rows, "exact")
-    assert not any("several sentences" in note for report in others for note in report.warnings)
+    whole_text_reports = (
+        softirr.agreement(rows, scorer, policy=softirr.Policy(split="none")),
+        softirr.agreement(rows, "exact"),
+    )
+    assert not any("several sentences" in note for report in whole_text_reports for note in report.warnings)
 
 
 def test_table_keeps_what_was_written_with_its_lines() -> None:

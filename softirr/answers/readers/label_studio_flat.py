@@ -100,13 +100,13 @@ def _may_be_control(key: str) -> bool:
     return key not in _OWN and not key.startswith("_data_")
 
 
-def _unread(records: Sequence[Mapping[str, Any]], chosen: Container[str]) -> Counter[str]:
+def _unread(records: Sequence[Mapping[str, Any]], compared: Container[str]) -> Counter[str]:
     """Return the number of values in each column that is not compared: data of tasks, or another control."""
     return Counter(
         key
         for record in records
         for key, value in record.items()
-        if _may_be_control(key) and key not in chosen and value not in (None, "", [], {})
+        if _may_be_control(key) and key not in compared and value not in (None, "", [], {})
     )
 
 

@@ -2,8 +2,8 @@
 
 A model that reads two paragraphs at once finds the same words in both and overlooks the sentence with "no". Two
 paragraphs are therefore compared as sets of sentences: their equivalence is the equivalence of the best assignment.
-Equal sentences are each other's counterparts. Of the others, two sentences match only if the model says that each
-follows from the other. The best of many small P would otherwise make long unrelated paragraphs similar.
+Equal sentences are each other's counterparts. Of the others, two sentences match only if each follows from the
+other by the model. The best of many small P would otherwise make long unrelated paragraphs similar.
 
 A single sentence is compared with each sentence of a paragraph and with all of it: the paragraph follows if each of
 its sentences does, and the single sentence follows from the best premise, as in the zero-shot method of Laban et al.
@@ -30,7 +30,7 @@ MOST_SENTENCES = 50
 ALL_PAIRS = 4
 """Number of pairs of sentences up to which all are compared; of more only those that are near each other."""
 FOLLOWS = 0.5
-"""P(a ⇒ b) from which the model says that a sentence follows from another."""
+"""Smallest P(a ⇒ b) of a sentence that follows from another."""
 _ONE_WAY = 1e-6
 """Weight of pairs that follow one way only, which are assigned after all pairs that match."""
 _DISTANCE = 6
@@ -176,10 +176,10 @@ def _others(numbers: Sequence[int], equal: Set[int]) -> tuple[Ints, Floats]:
 
 def _sentences(text: str) -> tuple[str, ...]:
     """The different sentences of a text, the last of very many as one."""
-    parts = sentences(text)
-    if len(parts) > MOST_SENTENCES:
-        parts = (*parts[: MOST_SENTENCES - 1], " ".join(parts[MOST_SENTENCES - 1 :]))
-    return tuple(dict.fromkeys(parts))
+    text_sentences = sentences(text)
+    if len(text_sentences) > MOST_SENTENCES:
+        text_sentences = (*text_sentences[: MOST_SENTENCES - 1], " ".join(text_sentences[MOST_SENTENCES - 1 :]))
+    return tuple(dict.fromkeys(text_sentences))
 
 
 def compares_sentences(measure: Measure) -> bool:

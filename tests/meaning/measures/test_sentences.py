@@ -36,25 +36,25 @@ def test_equivalence_of_paragraphs_is_that_of_the_best_assignment(a: str, b: str
         return float(np.sqrt(np.prod(directions))) if min(directions) >= FOLLOWS else 0.0
 
     equal = set(sentences(a)) & set(sentences(b))
-    first, second = ([part for part in sentences(text) if part not in equal] for text in (a, b))
+    first, second = ([sentence for sentence in sentences(text) if sentence not in equal] for text in (a, b))
     assert len(first) == len(second) and len(first) * len(second) <= ALL_PAIRS
     best = max(sum(map(p, first, order)) for order in permutations(second))
     assert invented().score([(a, b)])[0] == pytest.approx((len(equal) + best) / 2)
 
 
 @given(st.lists(st.sampled_from([f"Finding {k} is there." for k in range(12)]), min_size=3, max_size=9, unique=True))
-def test_reordered_paragraph_is_the_same_and_a_missing_sentence_costs_its_share(parts: list[str]) -> None:
-    paragraph, reordered, shorter = " ".join(parts), " ".join(reversed(parts)), " ".join(parts[1:])
-    both = invented().both([(paragraph, reordered), (paragraph, shorter), (shorter, paragraph)])
-    assert both[0].tolist() == [1.0, 1.0]
-    share = 2 * (len(parts) - 1) / (2 * len(parts) - 1)
-    assert np.sqrt(both[1:].prod(axis=1)) == pytest.approx([share, share])
-    assert both[1].tolist() == both[2, ::-1].tolist()
-    assert both[1, 0] > both[1, 1], "the longer text says more"
+def test_reordered_paragraph_is_the_same_and_a_missing_sentence_costs_its_share(findings: list[str]) -> None:
+    paragraph, reordered, shorter = " ".join(findings), " ".join(reversed(findings)), " ".join(findings[1:])
+    directions = invented().both([(paragraph, reordered), (paragraph, shorter), (shorter, paragraph)])
+    assert directions[0].tolist() == [1.0, 1.0]
+    share = 2 * (len(findings) - 1) / (2 * len(findings) - 1)
+    assert np.sqrt(directions[1:].prod(axis=1)) == pytest.approx([share, share])
+    assert directions[1].tolist() == directions[2, ::-1].tolist()
+    assert directions[1, 0] > directions[1, 1], "the longer text says more"
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.4, 0.0), (0.6, 0.6)])
-def test_best_of_many_small_p_is_no_agreement(p: float, expected: float) -> None:
+def test_sentences_with_small_p_add_no_agreement(p: float, expected: float) -> None:
     """Long unrelated paragraphs must not agree because each sentence is a little like some other sentence."""
     first, second = (" ".join(f"{what} {k} is there." for k in range(10)) for what in ("Finding", "Sign"))
     by_sentence = DirectedFunction(lambda premise, hypothesis: p).with_stage(Sentences())
@@ -110,7 +110,7 @@ PARAGRAPHS = {
 
 
 @pytest.mark.slow
-def test_bundled_model_tells_unrelated_paragraphs_from_those_that_share_sentences() -> None:
+def test_bundled_model_separates_unrelated_paragraphs() -> None:
     """Five items with two paragraphs each, of 12 sentences about the same people and things: nine are the same."""
     with (Path(__file__).parents[2] / "cases" / "long_answers.csv").open(encoding="utf-8", newline="") as file:
         pairs = list(combinations(csv.DictReader(file), 2))
