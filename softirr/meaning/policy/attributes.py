@@ -32,6 +32,9 @@ KIND_NAMES = {
 KINDS: tuple[str, ...] = tuple(KIND_NAMES)
 
 
+_CACHED = 1 << 17
+
+
 @dataclass(frozen=True, order=True)
 class Span:
     """Words of a text that state one attribute: the text from `start` to `end`."""
@@ -88,6 +91,7 @@ def kinds_of(names: Collection[str]) -> frozenset[str]:
     return frozenset(names)
 
 
+@lru_cache(maxsize=_CACHED)
 def attributes(text: str) -> Attributes:
     """The attributes of a short English text and its head.
 
@@ -104,7 +108,12 @@ def attributes(text: str) -> Attributes:
     >>> sorted(read.kinds)
     ['severity', 'side', 'time']
     """
-    return _attributes(normalize(text))
+    text = normalize(text)
+    spans = _recognize(text) if len(text) <= LONGEST else ()
+    head = _cut(text, spans) if spans else text
+    if not _has_head(head):
+        return Attributes(text, (), text)
+    return Attributes(text, spans, head)
 
 
 def without(text: str, kinds: Collection[str]) -> str:
@@ -149,8 +158,6 @@ LONGEST = 2_000
 None of its words is taken for an attribute of the whole.
 """
 
-_CACHED = 1 << 17
-
 
 @cache
 def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
@@ -193,17 +200,8 @@ _ENDS_CLAUSE = {
 
 
 @lru_cache(maxsize=_CACHED)
-def _attributes(text: str) -> Attributes:
-    spans = _recognize(text) if len(text) <= LONGEST else ()
-    head = _cut(text, spans) if spans else text
-    if not _has_head(head):
-        return Attributes(text, (), text)
-    return Attributes(text, spans, head)
-
-
-@lru_cache(maxsize=_CACHED)
 def _without(text: str, kinds: frozenset[str]) -> str:
-    read = _attributes(text)
+    read = attributes(text)
     spans = tuple(span for span in read.spans if span.kind in kinds)
     return (_cut(text, spans) or text) if spans else text
 
