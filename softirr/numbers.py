@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["MINUS", "cell", "in_terminal", "interval", "number", "short_number"]
+__all__ = ["MINUS", "cell", "in_terminal", "interval", "number", "short_number", "straight_apostrophes"]
 
 MINUS = "−"
 _SIGN = re.compile(rf"{MINUS}(?=\d)")
@@ -80,3 +80,14 @@ def in_terminal(text: str) -> str:
     'bob − ann: -0.25'
     """
     return _SIGN.sub("-", text)
+
+
+def straight_apostrophes(text: str) -> str:
+    """A sentence of ours with names of coefficients as tables and programs write them.
+
+    Examples
+    --------
+    >>> straight_apostrophes("Krippendorff’s alpha")
+    "Krippendorff's alpha"
+    """
+    return text.replace("’", "'")

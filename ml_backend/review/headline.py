@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ml_backend.settings import Settings, effective
-from softirr.numbers import in_terminal
+from softirr.numbers import in_terminal, straight_apostrophes
 from softirr.report.headline import is_exact
 from softirr.report.view import Names, verdict_of
 
@@ -37,7 +37,7 @@ def headline_lines(project: Mapping[str, Any]) -> list[str]:
     for control, summary in summaries.items():
         verdict = verdict_of({**summary, **report_target(project)}, Names(item="task", rater="annotator"))
         lines += [f"Field {control}: {verdict.sentence}" if len(summaries) > 1 else verdict.sentence]
-        lines += [verdict.basis] if verdict.basis else []
+        lines += [straight_apostrophes(verdict.basis)] if verdict.basis else []
     return [in_terminal(line) for line in lines]
 
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from softirr.meaning.policy.rules import Policy
-from softirr.numbers import cell, in_terminal, interval
+from softirr.numbers import cell, in_terminal, interval, straight_apostrophes
 from softirr.plural import plural
 from softirr.report.headline import is_exact
 from softirr.report.view import View, view
@@ -110,18 +110,13 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
 def _verdict(report_view: View) -> Iterable[str]:
     yield report_view.verdict.sentence
     if report_view.verdict.basis:
-        yield _plain(report_view.verdict.basis)
+        yield straight_apostrophes(report_view.verdict.basis)
     if report_view.cause is not None:
         yield report_view.cause.sentence
     if report_view.next_step is not None:
         yield f"Next: {report_view.next_step.sentence}"
         yield from (f"  {example}" for example in report_view.next_step.examples)
-    yield from map(_plain, report_view.what_if)
-
-
-def _plain(sentence: str) -> str:
-    """A sentence with names of coefficients as the tables write them."""
-    return sentence.replace("’", "'")
+    yield from map(straight_apostrophes, report_view.what_if)
 
 
 def _coefficient(row: Any) -> tuple[str, ...]:
