@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import accumulate, groupby
 
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
@@ -71,6 +72,7 @@ def _folded(character: str) -> str:
 _FOLDING = _Folding()
 
 
+@lru_cache(maxsize=64)  # a text is read by several rules one after the other
 def normalize(text: str, *, casefold: bool = False, ignore_harakat: bool = False) -> str:
     r"""Return the normal form of `text`: two texts with the same normal form are the same text.
 
@@ -127,6 +129,8 @@ def _in_order(run: str) -> str:
     """Combining marks, decomposed and in the order of their classes."""
     run = run.translate({ord(character): unicodedata.normalize("NFD", character) for character in set(run)})
     classes = {mark: unicodedata.combining(mark) for mark in set(run)}
+    if not any(classes.values()):
+        return run
     if 0 in classes.values():  # other characters than marks, beyond which no mark moves
         runs = groupby(run, key=lambda mark: classes[mark] != 0)
         return "".join(

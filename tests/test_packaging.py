@@ -88,7 +88,6 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
         "ml_backend/demo/key.tsv",
         "ml_backend/demo/narratives.tsv",
         "ml_backend/demo/narratives_de.tsv",
-        "ml_backend/store/migrations/script.py.mako",
         "ml_backend/plugin/agreement-panel/plugin.js",
         "ml_backend/plugin/panel/render.js",
         "ml_backend/plugin/panel/helper.js",
