@@ -12,7 +12,16 @@ from softirr.answers.raw import RawField, RawInput
 from softirr.answers.read_options import ReadOptions
 from softirr.errors import InputError, option
 
-__all__ = ["NoValue", "Records", "Request", "chosen_fields", "chosen_texts", "tool_input", "unread_fields"]
+__all__ = [
+    "NoValue",
+    "Records",
+    "Request",
+    "chosen_fields",
+    "chosen_texts",
+    "is_empty",
+    "tool_input",
+    "unread_fields",
+]
 
 Records = Iterator[tuple[int, Any]]
 """Line, or number, and content of each record of a file."""
@@ -106,6 +115,11 @@ def tool_input(
         raw_field.columns = raw_field.columns or (("text", name),)
         raw_field.notes = [*notes, *raw_field.notes]
     return RawInput(request.name, format, dict(fields), n_rows, request.line, request.fields.by_item())
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value of a record says nothing, so that leaving it out is no loss."""
+    return value in (None, "", [], {})
 
 
 def unread_fields(counts: Mapping[str, int], what: str, request: Request) -> Iterator[str]:

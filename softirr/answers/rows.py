@@ -81,7 +81,7 @@ class Rows:
     def records(self) -> Records:
         """Yield each row as an object with the names of the columns."""
         width = len(self.columns)
-        for number, cells in self.rows:
+        for number, cells in _while_memory_lasts(self.rows):
             yield number, dict(zip(self.columns, [*cells, *[None] * (width - len(cells))], strict=True))
 
     def location(self, number: int) -> str:

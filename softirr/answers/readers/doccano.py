@@ -15,7 +15,7 @@ from softirr.answers.kinds import TEXT
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_fields, tool_input, unread_fields
+from softirr.answers.request import Records, Request, chosen_fields, is_empty, tool_input, unread_fields
 from softirr.errors import InputError
 
 __all__ = ["FORMATS"]
@@ -23,7 +23,6 @@ __all__ = ["FORMATS"]
 _NAME = "label"
 _READ = frozenset({"id", "text", "label", "annotations"})
 """Keys of an example: its text, and its answers."""
-_EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def _is_it(record: Mapping[str, Any]) -> bool:
@@ -75,7 +74,7 @@ def _counted(records: Records, unread: Counter[str]) -> Records:
     """Yield the records, and count the values of keys that softirr does not read, such as comments."""
     for line, record in records:
         for key, value in record.items() if isinstance(record, Mapping) else ():
-            if key not in _READ and value not in _EMPTY:
+            if key not in _READ and not is_empty(value):
                 unread[str(key)] += len(value) if isinstance(value, list) else 1
         yield line, record
 

@@ -15,7 +15,7 @@ from softirr.answers.kinds import AUTO, TEXT
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_texts, tool_input, unread_fields
+from softirr.answers.request import Records, Request, chosen_texts, is_empty, tool_input, unread_fields
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.table import NO_RATER
@@ -106,7 +106,7 @@ def _unread(records: Sequence[Mapping[str, Any]], compared: Container[str]) -> C
         key
         for record in records
         for key, value in record.items()
-        if _may_be_control(key) and key not in compared and value not in (None, "", [], {})
+        if _may_be_control(key) and key not in compared and not is_empty(value)
     )
 
 
