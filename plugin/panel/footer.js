@@ -148,7 +148,8 @@ function state({ h, payload }) {
   if (review?.state === "sent back") {
     return h("span", { class: "sirr-decided" }, "sent back by ", who, ": ", written(h, review.note ?? ""));
   }
-  if (review?.answered_again) return h("span", {}, "answered again after ", who, " sent it back");
+  const isNamedAbove = Boolean(payload.changed_after_return?.length); // by a warning, which names the annotators
+  if (review?.answered_again && !isNamedAbove) return h("span", {}, "answered again after ", who, " sent it back");
   return review?.waits ? h("span", { class: "sirr-quiet" }, review.waits) : "";
 }
 
