@@ -137,7 +137,9 @@ export function drawnLines(audit, running) {
   if (!running) return [];
   const fewer = audit.n_pairs < audit.wanted ? "; there are no more than these to judge" : "";
   const asker = audit.created_by ? ` for ${audit.created_by}` : "";
-  const sentences = [`${plural(audit.n_pairs, "pair")} of texts were drawn${asker}${fewer}.`];
+  const sentences = [
+    `${plural(audit.n_pairs, "pair")} of texts ${audit.n_pairs === 1 ? "was" : "were"} drawn${asker}${fewer}.`,
+  ];
   if (audit.problem) sentences.push(`No result: ${audit.problem}`);
   if (audit.unused) sentences.push(audit.unused);
   for (const { name, n } of audit.judges) {
