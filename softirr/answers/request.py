@@ -118,7 +118,7 @@ def tool_input(
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a value of a record says nothing, so that leaving it out is no loss."""
+    """Whether a value of a record is empty, so that leaving it out loses nothing."""
     return value in (None, "", [], {})
 
 
