@@ -111,7 +111,7 @@ class TestExport:
     def test_cut_off(self, length: int) -> None:
         assert _numbers(json.dumps(EXPORT)[:length]) is None
 
-    def test_the_line_and_the_task_are_said(self) -> None:
+    def test_message_names_the_line_and_the_task(self) -> None:
         export = copy.deepcopy(EXPORT)
         export[2]["annotations"][1]["result"][0]["value"]["text"] = 5  # type: ignore[index]
         lines = "[\n" + ",\n".join(json.dumps(task) for task in export) + "\n]"

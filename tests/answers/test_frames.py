@@ -58,7 +58,7 @@ class TestBoth:
         assert softirr.read(frame, raters=["ann", "bob"], casefold=True).texts == ("fever",)
 
     @pytest.mark.parametrize("empty", ["", None])
-    def test_an_empty_cell_is_not_asked_unless_it_is_said(self, library: Any, empty: str | None) -> None:
+    def test_empty_cell_is_not_asked_unless_the_option_changes_it(self, library: Any, empty: str | None) -> None:
         frame = library.DataFrame({"item": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2, "text": ["x", "x", "y", empty]})
         table = softirr.read(frame)
         assert rows(table) == {("1", "ann", ("x",)), ("1", "bob", ("x",)), ("2", "ann", ("y",))}
@@ -81,7 +81,7 @@ class TestBoth:
             (LONG, {"control": "findings"}, "no controls"),
         ],
     )
-    def test_what_is_refused(
+    def test_unusable_columns_are_refused(
         self, library: Any, columns: dict[str, Any], options: dict[str, Any], message: str
     ) -> None:
         assert re.search(message, refusal(library.DataFrame(columns), **options))
@@ -93,7 +93,7 @@ def test_the_missing_values_of_pandas() -> None:
 
 
 @pytest.mark.parametrize("source", [3, None, {"item": [1]}, ["a"]])
-def test_what_is_no_frame_and_no_path(source: object) -> None:
+def test_other_objects_are_refused(source: object) -> None:
     assert "A path, an open text file or a data frame can be read" in refusal(source)
 
 

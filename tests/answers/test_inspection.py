@@ -60,7 +60,7 @@ def test_one_rater_is_shown_too(tmp_path: Path, cli: Cli) -> None:
         (("fever", "cough", "rash"), None),
     ],
 )
-def test_the_language_is_told_where_the_texts_tell_it(
+def test_inspect_prints_the_language_if_the_texts_show_it(
     texts: tuple[str, ...], language: str | None, tmp_path: Path, cli: Cli
 ) -> None:
     rows = [f"{item},{rater},{text}" for item, text in enumerate(texts) for rater in "ab"]

@@ -85,7 +85,7 @@ def test_an_annotation_without_a_value_is_missing_but_an_empty_set_is_an_answer(
     assert len(softirr.read(path, control="stars", kind="auto", empty="none").item) == 4
 
 
-def test_things_in_one_bucket_are_no_ranking(tmp_path):
+def test_items_of_one_bucket_have_no_order(tmp_path):
     path = json_file(
         tmp_path / "export.json", [task(1, [result("buckets")], [result("buckets", {"ranker": {"good": ["a", "b"]}})])]
     )
@@ -96,7 +96,7 @@ def test_things_in_one_bucket_are_no_ranking(tmp_path):
     ]
 
 
-def test_several_values_and_texts_of_regions_are_said(tmp_path):
+def test_several_values_and_region_texts_cause_warnings(tmp_path):
     """Two ratings of one annotation are of two regions, and an export does not link regions that are the same."""
     path = tmp_path / "export.json"
     twice = [result("stars"), result("stars", {"rating": 1})]
@@ -166,7 +166,7 @@ def test_a_value_of_another_kind_is_refused_with_its_place(kind, wrong):
     )
 
 
-def test_answers_that_are_no_value_of_the_kind_are_left_out_counted_and_named(tmp_path, cli):
+def test_invalid_values_of_the_kind_are_dropped_and_counted(tmp_path, cli):
     rows = '1,ann,3\n1,bob,tall\n2,ann,4\n2,bob,5\n3,ann,"5; 6"\n3,bob,6\n'
     table = softirr.read(io.StringIO(f"item,rater,text\n{rows}"), kind="interval")
     assert left_out(table) == [("1", "bob", NO_VALUE), ("3", "ann", NO_VALUE)]
@@ -190,7 +190,7 @@ def test_an_unknown_kind_is_refused(kind):
 
 
 @pytest.mark.parametrize("kind", [3, {"v": 3}, ["set"]])
-def test_a_kind_that_is_no_name_is_refused_in_one_sentence(kind):
+def test_kind_that_is_not_a_name_is_refused(kind):
     assert "a name for each field" in refusal("item,rater,text\n1,a,b\n", kind=kind)
 
 

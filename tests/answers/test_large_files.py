@@ -76,7 +76,7 @@ def test_the_file_itself_is_not_kept(write: Callable[[Path], int], tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("write", [_csv, _export])
-def test_progress_is_told_in_bytes(write: Callable[[Path], int], tmp_path: Path) -> None:
+def test_progress_counts_bytes(write: Callable[[Path], int], tmp_path: Path) -> None:
     write(tmp_path / "large")
     size = (tmp_path / "large").stat().st_size
     reports: list[tuple[int, int]] = []

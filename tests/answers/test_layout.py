@@ -24,7 +24,7 @@ WIDE = "id,nurse_1,nurse_2,comment\n1,fever,high fever,\n2,cough,,unsure\n3,,,\n
 
 
 class TestWide:
-    def test_an_empty_cell_is_not_asked_unless_it_is_said(self) -> None:
+    def test_empty_cell_is_not_asked_unless_the_option_changes_it(self) -> None:
         options = {"item": "id", "raters": ["nurse_1", "nurse_2"]}
         table = read(WIDE, **options)
         expected = {("1", "nurse_1", ("fever",)), ("1", "nurse_2", ("high fever",)), ("2", "nurse_1", ("cough",))}
@@ -62,7 +62,7 @@ class TestWide:
         text = "case,question,ann,bob\n1,a,x,y\n1,b,x,x\n"
         assert read(text, item="case+question", raters="ann,bob").items == ("1 / a", "1 / b")
 
-    def test_an_item_that_stands_there_twice_is_refused_unless_it_is_said(self) -> None:
+    def test_repeated_item_is_refused_without_the_repeats_option(self) -> None:
         text = "id,ann,bob\n1,x,y\n1,z,\n"
         assert "line 3: rater 'ann' has two answers for item '1': say with repeats=" in refusal(
             text, item="id", raters="ann,bob"
@@ -74,7 +74,7 @@ class TestWide:
         assert last.excluded == (Excluded("1", "ann", OLDER_DUPLICATE),)
         assert ("1", "ann", ("x",)) in rows(read(text, repeats="first", **options))
 
-    def test_rows_that_excel_cut_short_are_said(self) -> None:
+    def test_short_rows_cause_a_warning(self) -> None:
         table = read("id,ann,bob,cy\n1,x,y,z\n2,x\n3,x,y\n", item="id", raters="ann,bob,cy")
         assert len(table.item) == 6
         assert any(warning.startswith("2 rows are shorter") for warning in table.warnings)
@@ -95,7 +95,7 @@ class TestLong:
         assert last.excluded == (Excluded("1", "a", OLDER_DUPLICATE),)
         assert "two answers" in refusal(self.LOG, repeats="refuse")
 
-    def test_columns_told_by_their_names_are_said(self) -> None:
+    def test_columns_found_by_name_cause_a_warning(self) -> None:
         assert any("item = id, rater = coder, text = answer" in warning for warning in read(self.LOG).warnings)
 
     def test_several_columns_of_texts(self, tmp_path: Path, cli: Cli) -> None:
@@ -117,7 +117,7 @@ class TestSurvey:
         table = read(text, rater="token", items="Q*")
         assert rows(table) == {("Q1", "ann", ("fever",)), ("Q2", "ann", ("rash",)), ("Q1", "bob", ("fevers",))}
 
-    def test_the_header_of_a_second_file_is_no_respondent(self) -> None:
+    def test_repeated_header_is_refused(self) -> None:
         file = "\ufeffstart,who,Q1,Q2\t\n8:00,ann,fever,rash\n"
         assert "line 3: the header is repeated" in refusal(file * 2, rater="who", items="Q1,Q2")
 
@@ -140,7 +140,7 @@ class TestSurvey:
         ({"rater": "id", "text": "x"}, "no column 'item'"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], message: str) -> None:
+def test_unusable_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(WIDE, **options)
     assert message in str(caught.value)
@@ -197,7 +197,7 @@ class TestAnyTable:
         st.sampled_from(["missing", "none"]),
     )
     @settings(max_examples=120, deadline=None)
-    def test_wide_long_and_survey_hold_the_same_answers(
+    def test_wide_long_and_survey_tables_give_the_same_answers(
         self, items: list[str], raters: list[str], data: st.DataObject, delimiter: str, empty: str
     ) -> None:
         raters = [f"r {name}" for name in raters]
@@ -265,7 +265,7 @@ SHOWN = [[str(i), f"narrative {i}", who, text] for i in range(4) for who, text i
 """Item, the text that raters were shown, rater, and answer."""
 
 
-def test_a_column_of_texts_beside_labels_is_not_guessed_to_have_the_answers(tmp_path: Path) -> None:
+def test_text_column_next_to_labels_is_not_guessed_as_answers(tmp_path: Path) -> None:
     """All raters were shown the same text, so agreement would be perfect."""
     path = text_table([["id", "text", "annotator", "label"], *SHOWN], tmp_path / "labels.csv")
     assert "has the columns id, text, annotator, label. Name them" in refusal(path)

@@ -64,7 +64,7 @@ class TestDefault:
         assert warning.startswith("3 texts count as missing answers and are not compared: ann 2 (NA, -), bob 1 (N.A.).")
         assert "--missing none" in on_command_line(warning)
 
-    def test_a_word_of_an_answer_is_no_mark(self) -> None:
+    def test_missing_marks_within_longer_texts_are_ignored(self) -> None:
         table = softirr.read(io.StringIO("case,ann,bob,cy\n1,NA low,Na+,n/a for age\n2,x?,- fever,.5\n"), **WIDE)
         assert len(table.item) == 6
         assert table.warnings == ()
@@ -120,7 +120,7 @@ class TestChoice:
         table = softirr.read(io.StringIO("item,rater,text\n" + rows), missing=choice)
         assert set(table.texts) == set(texts.split())
 
-    def test_texts_that_the_choice_keeps_are_said_unless_all_are_kept(self) -> None:
+    def test_marks_outside_the_chosen_ones_cause_a_warning(self) -> None:
         content = "case,ann,bob,cy\n1,NA,-,none\n"
         warnings = softirr.read(io.StringIO(content), missing="NA", **WIDE).warnings
         assert any("bob 1 (-)" in warning and "--missing NA,-" in on_command_line(warning) for warning in warnings)

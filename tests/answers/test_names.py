@@ -29,7 +29,7 @@ def test_items_of_one_form_that_nobody_has_answered_twice(first_name: str, secon
     assert "write each id one way" in warning
 
 
-def test_items_of_one_form_that_a_rater_tells_apart_are_two() -> None:
+def test_items_that_differ_in_case_are_two_if_a_rater_answered_both() -> None:
     rows = "item,rater,text\na,ann,x\nA,ann,y\na,bob,x\nA,bob,y\n"
     assert warnings(rows) == ()
 
@@ -59,7 +59,7 @@ def test_a_row_below_the_table(name: str) -> None:
     )
 
 
-def test_a_row_below_the_table_without_cells_is_no_matter() -> None:
+def test_empty_row_below_the_table_causes_no_warning() -> None:
     notes = warnings("case,ann,bob\n1,x,y\nTotal,,\n", item="case", raters=["ann", "bob"], empty="missing")
     assert notes == ()
 

@@ -42,7 +42,7 @@ class TestEveryReader:
             ({"regions": "best"}, "The option regions is 'best'"),
         ],
     )
-    def test_what_is_refused(self, function: Any, keywords: dict[str, Any], words: str) -> None:
+    def test_unusable_options_are_refused(self, function: Any, keywords: dict[str, Any], words: str) -> None:
         with pytest.raises(softirr.InputError, match=words):
             function(io.StringIO(CSV), **keywords)
 

@@ -21,7 +21,7 @@ def folder(root: Path, **tables: list[list[str]]) -> Path:
     return root / "raters"
 
 
-def test_lists_of_codes_instructions_and_open_workbooks_are_no_raters(tmp_path: Path) -> None:
+def test_code_lists_instructions_and_lock_files_are_not_raters(tmp_path: Path) -> None:
     path = folder(tmp_path, ann=ANN, bob=BOB, codes=[["code", "definition"], ["fever", "hot"]])
     (path / "README.txt").write_text("Each file has the codes of a rater.", encoding="utf-8")
     (path / "~$ann.xlsx").write_bytes(b"\x05ann")

@@ -92,7 +92,7 @@ def test_a_list_of_codes_before_the_table(tmp_path: Path) -> None:
     )
 
 
-def test_raters_sheets_may_have_columns_of_their_own_beside_those_asked_for(tmp_path: Path) -> None:
+def test_rater_sheets_may_have_extra_columns(tmp_path: Path) -> None:
     path = sheets(
         tmp_path / "a.xlsx",
         ann=[("case", "finding", "notes"), ("1", "fever", "unsure")],

@@ -198,7 +198,7 @@ def test_note_names_the_option_against_the_comparison_by_sentence() -> None:
     assert not any("several sentences" in note for report in whole_text_reports for note in report.warnings)
 
 
-def test_table_keeps_what_was_written_with_its_lines() -> None:
+def test_table_keeps_the_written_text_with_its_lines() -> None:
     table = AnnotationTable.from_answers(
         [Answer("1", "ann", (" Fever \r\n\r\n- dry\tcough", "", "rash"))], casefold=True
     )
@@ -234,7 +234,7 @@ def test_table_is_split_row_by_row(rows: list[tuple[str, str, str]], mode: str) 
         assert set(split.texts_of(int(split.answer[row]))) == expected_parts
 
 
-def test_part_of_a_split_table_keeps_what_was_written() -> None:
+def test_part_of_a_split_table_keeps_the_written_texts() -> None:
     rows = [Answer("1", "ann", "fever; cough"), Answer("2", "bob", "rash"), Answer("2", "ann", "itch")]
     piece = split_table(AnnotationTable.from_answers(rows), "semicolons").part(raters=["ann"])
     assert piece.written == (("fever; cough",), ("itch",))

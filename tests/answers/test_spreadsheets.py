@@ -71,7 +71,7 @@ class TestSpreadsheets:
         book.save(tmp_path / "a.xlsx")
         assert softirr.read(tmp_path / "a.xlsx", item="case", raters="Ann,Bob").raters == ("Ann", "Bob")
 
-    def test_the_sheet_is_said_where_there_are_several(self, tmp_path: Path) -> None:
+    def test_warning_names_the_sheet_of_several(self, tmp_path: Path) -> None:
         sheets(tmp_path / "a.xlsx", About=[["made by Ann"]], Answers=self.TABLE)
         table = softirr.read(tmp_path / "a.xlsx", item="id", raters="ann,bob")
         assert any("The sheet 'Answers' was read" in warning for warning in table.warnings)

@@ -46,7 +46,7 @@ class TestText:
         assert normalize("Fever", casefold=True) == "fever"
 
     @pytest.mark.parametrize("mark", list("\u00ad\u200b\u200c\u200d\u200e\u2060\u2066\ufe0f\ufeff\u115f\u034f"))
-    def test_characters_that_nobody_sees_are_no_content(self, mark):
+    def test_invisible_characters_are_not_content(self, mark):
         assert normalize(f"{mark}fe{mark}ver {mark}") == "fever"
         assert normalize(f"e{mark}\u0301") == "\u00e9"
         assert is_blank(f" {mark}")
@@ -73,7 +73,7 @@ class TestNames:
     """Ids of items and raters in their normal form."""
 
     @pytest.mark.parametrize("variant", ["e\u0301va", "\u00e9\u200bva", "\u00adéva", "éva "])
-    def test_what_looks_the_same_is_the_same(self, variant):
+    def test_ids_that_look_the_same_are_the_same(self, variant):
         long = read(io.StringIO(f"item,rater,text\néva,éva,x\n1,bob,x\n{variant},bob,y\n1,{variant},x\n"))
         wide = read(io.StringIO(f"case,ann,bob\n{variant},x,y\n"), item="case", raters=["ann", "bob"])
         lines = "".join(
@@ -84,7 +84,7 @@ class TestNames:
         assert wide.items == ("éva",)
         assert read(io.StringIO(lines)).raters == ("éva", "bob")
 
-    def test_a_column_is_found_whatever_its_composition(self):
+    def test_column_is_found_in_any_unicode_composition(self):
         table = read(io.StringIO("case,e\u0301va,bob\n1,x,y\n"), item="case", raters=["éva", "bob"])
         assert table.raters == ("éva", "bob")
 
@@ -121,7 +121,7 @@ class TestLabelStudio:
         assert answers == [Answer("5", "7", ("fever", "cough")), Answer("5", "8", ("fever", "cough"))]
         assert excluded == []
 
-    def test_what_does_not_count_is_listed_with_the_reason(self):
+    def test_excluded_annotations_are_listed_with_the_reason(self):
         whole_task = task(
             5,
             annotation(1, 1, "fever", was_cancelled=True),
@@ -146,7 +146,7 @@ class TestLabelStudio:
             ("h@example.com", DRAFT),
         ]
 
-    def test_the_newest_answer_counts_wherever_it_stands(self):
+    def test_newest_answer_counts_in_any_order(self):
         newest_first = task(
             1, annotation(9, 1, "new", updated_at="2026-02-01"), annotation(8, 1, "old", updated_at="2026-01-01")
         )
@@ -186,7 +186,7 @@ class TestLabelStudio:
         assert label_studio_answers(task(1, with_regions), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
 
     @pytest.mark.slow
-    def test_what_is_not_needed_of_a_large_export_is_not_kept(self, tmp_path):
+    def test_unneeded_parts_of_a_large_export_are_not_kept_in_memory(self, tmp_path):
         shape = {"type": "brushlabels", "from_name": "shape", "value": {"rle": list(range(1000, 3000))}}
         tasks = [task(k, annotation(k, 1, "x")) | {"data": {"signal": list(range(1000, 5000))}} for k in range(100)]
         for entry in tasks:
@@ -248,7 +248,7 @@ class TestRenamedTextArea:
     def labeled(number, rater, *regions, **more):
         return annotation(number, rater, **more) | {"result": list(regions)}
 
-    def test_answers_under_another_name_alone_are_said(self, tmp_path):
+    def test_answers_only_under_another_control_cause_a_warning(self, tmp_path):
         old, new = region(["fever"], name="findings"), region(["fever"], name="signs")
         tasks = [
             task(n, self.labeled(2 * n, 1, new), self.labeled(2 * n + 1, 2, old if n < 3 else new)) for n in range(5)

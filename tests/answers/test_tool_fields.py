@@ -68,7 +68,7 @@ def test_choices_of_prodigy(tmp_path: Path) -> None:
     assert_as_csv(table, "nominal", tmp_path)
 
 
-def test_several_choices_of_prodigy_beside_texts(tmp_path: Path) -> None:
+def test_prodigy_choices_and_texts_become_two_fields(tmp_path: Path) -> None:
     tables = softirr.read_texts(prodigy(tmp_path, lambda n: SETS[n], text=True), kind="auto")
     assert list(tables) == ["user_input", "accept"] and tables["user_input"].kind == "text"
     assert_as_csv(tables["accept"], "set", tmp_path)

@@ -56,7 +56,7 @@ class TestSheet:
         assert all(row[4] == "" for row in rows[1:])
         assert len({unit.id for unit in sheet.units}) == 30
 
-    def test_nothing_but_texts_is_told(self):
+    def test_sheet_shows_only_the_texts(self):
         table = single()
         sheet = draw_sheet(table, "indel", judgments=60)
         for unit in sheet.units:
@@ -77,7 +77,7 @@ class TestSheet:
         for table in (single(), single(sets=True)):
             assert all(unit.text_a != unit.text_b for unit in draw_sheet(table, "indel", judgments=200).units)
 
-    def test_a_larger_sample_holds_the_smaller(self):
+    def test_larger_sample_includes_the_smaller(self):
         table = single()
         small_sheet, large_sheet = (draw_sheet(table, "indel", judgments=n) for n in (20, 45))
         ids = {unit.id: unit for unit in large_sheet.units}
@@ -121,7 +121,7 @@ class TestSheet:
         for table in (single(), single(sets=True)):
             assert len(draw_sheet(table, "indel", judgments=number).to_csv().splitlines()) == 1 + number
 
-    def test_what_need_not_be_judged(self):
+    def test_decided_pairs_are_not_sampled(self):
         table = AnnotationTable.from_answers(
             [
                 Answer(str(i), r, t)
@@ -196,7 +196,7 @@ class TestApply:
         by_file = apply(table, "indel", [tmp_path / "sheet.csv"])
         assert by_file.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
 
-    def test_more_judgements_narrow_the_interval_as_was_said(self):
+    def test_more_judgements_narrow_the_interval_as_predicted(self):
         table = single(n_items=400)
         report = apply(table, "indel", [judged(draw_sheet(table, "indel", judgments=60))])
         needed = judgments_for(0.15, report.coefficients["krippendorff_alpha"].to_dict())
@@ -348,7 +348,7 @@ class TestJudges:
         with pytest.raises(InputError, match=r"s\.csv.*" + message):
             read_sheet(tmp_path / "s.csv")
 
-    def test_what_spreadsheets_do(self, tmp_path):
+    def test_sheet_saved_by_a_spreadsheet_is_read(self, tmp_path):
         text = "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
         (tmp_path / "s.csv").write_bytes(text.encode("utf-8-sig"))
         sheet = read_sheet(tmp_path / "s.csv", judge="Ann")

@@ -76,7 +76,7 @@ class TestCategories:
         assert observed(report) == pytest.approx((1 + 1 / 2 + 0) / 3)
         assert report["provenance"]["kind"] == "set:jaccard"
 
-    def test_labels_beside_a_text_are_counted(self, tmp_path: Path) -> None:
+    def test_labels_next_to_a_text_are_counted_in_a_warning(self, tmp_path: Path) -> None:
         label = result("sign", "rectanglelabels", {"x": 1, "y": 1, "width": 2, "height": 2, "rectanglelabels": ["A"]})
         arrow = {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"}
         tasks = [task(1, {rater: [textarea("finding", "fever"), label, arrow] for rater in USERS})]

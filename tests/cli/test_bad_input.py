@@ -226,7 +226,7 @@ def test_file_is_refused_in_one_sentence(case: str, tmp_path: Path, cli: Callabl
         assert not re.search(r"(?<![\w-])--[a-z]", str(refusal).replace(str(path), ""))
 
 
-def test_a_task_twice_is_read_once_and_said(tmp_path: Path, cli: Callable[..., str]) -> None:
+def test_repeated_task_is_read_once_with_a_warning(tmp_path: Path, cli: Callable[..., str]) -> None:
     tasks = [_task(1, "x", "y"), _task(2, "x", "x")]
     (tmp_path / "input").write_text(json.dumps([*tasks, tasks[0]]))
     report: Any = cli("score", tmp_path / "input", *EXACT, "--json")
@@ -244,7 +244,7 @@ def test_a_task_twice_is_read_once_and_said(tmp_path: Path, cli: Callable[..., s
         ("x" * 300, "can't be read"),
     ],
 )
-def test_what_can_not_be_opened(
+def test_path_that_cannot_be_opened_is_refused(
     name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -356,7 +356,7 @@ def test_closed_standard_input() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
 @pytest.mark.parametrize("mebibytes", [450, 700])
-def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path], mebibytes: int) -> None:
+def test_too_little_memory_ends_in_a_sentence(large: Callable[[bytes, bytes], Path], mebibytes: int) -> None:
     path = large(b"item,rater,text\n", b"1,ann,fever\n")
     done = _limited("score", str(path), *EXACT, mebibytes=mebibytes)
     assert (done.returncode, done.stdout) == (2, "")

@@ -48,7 +48,7 @@ def test_the_command_line_and_the_library_give_the_same(answers: str, cli: Cli) 
     assert default_result["coefficients"] == softirr.agreement(softirr.read(answers), "indel").to_dict()["coefficients"]
 
 
-def test_single_parts_stand_in_place_of_the_policys(answers: str, cli: Cli) -> None:
+def test_options_replace_parts_of_the_policy(answers: str, cli: Cli) -> None:
     result = cli(
         "score", answers, "--policy", "any-severity", "--ignore", "time, severity", "--more-general", "strict", *SCORED
     )
@@ -58,13 +58,13 @@ def test_single_parts_stand_in_place_of_the_policys(answers: str, cli: Cli) -> N
     assert result["items"][2]["agreement"] == 1.0
 
 
-def test_a_file_holds_a_policy(answers: str, tmp_path: Path, cli: Cli) -> None:
+def test_policy_is_read_from_a_file(answers: str, tmp_path: Path, cli: Cli) -> None:
     softirr.Policy("ours", ignore={"side"}).save(tmp_path / "policy.json")  # type: ignore[arg-type]
     scored = cli("score", answers, "--policy", tmp_path / "policy.json", *SCORED)
     assert scored["provenance"]["policy"]["name"] == "ours"
 
 
-def test_the_readable_report_says_what_counted(answers: str, cli: Cli) -> None:
+def test_printed_report_names_the_policy(answers: str, cli: Cli) -> None:
     assert "texts as written · " in cli("score", answers, "--measure", "indel")
     ignoring = cli("score", answers, "--measure", "indel", "--ignore", "side")
     assert "measure indel (without side)\n" in ignoring
@@ -80,7 +80,7 @@ def test_the_readable_report_says_what_counted(answers: str, cli: Cli) -> None:
         (["--more-general", "maybe"], "invalid choice: 'maybe'"),
     ],
 )
-def test_what_does_not_exist_is_refused(arguments: list[str], sentence: str, answers: str, cli: Cli) -> None:
+def test_unknown_policy_names_are_refused(arguments: list[str], sentence: str, answers: str, cli: Cli) -> None:
     assert sentence in cli("score", answers, "--measure", "indel", *arguments, status=2)
 
 

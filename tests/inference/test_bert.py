@@ -107,7 +107,7 @@ def test_only_the_table_of_words_stays_mapped() -> None:
 
 
 @pytest.mark.slow
-def test_a_report_with_the_bundled_model_imports_only_what_it_uses(tmp_path: Path) -> None:
+def test_report_with_the_bundled_model_imports_no_slow_library(tmp_path: Path) -> None:
     rows = "item,rater,text\n1,a,mild fever\n1,b,fever\n2,a,cough\n2,b,dry cough\n"
     (tmp_path / "rows.csv").write_text(rows, encoding="utf-8")
     code = (

@@ -124,7 +124,7 @@ def test_float16_is_refused_on_a_processor(bert_model: Path) -> None:
         pytest.param([0.03] + [0.0] * 99, "float32", id="one pair very far"),
     ],
 )
-def test_auto_judges_a_format_by_what_it_does_to_the_check_pairs_together(
+def test_auto_picks_a_format_by_its_error_over_all_check_pairs(
     bert_model: Path, monkeypatch: pytest.MonkeyPatch, moved: list[float], precision: str
 ) -> None:
     """Probabilities of 0.5 that move by so much."""
@@ -262,7 +262,7 @@ def test_too_long_pairs_lose_tokens_of_the_longer_text_first(any_model: Path) ->
     assert outputs.truncated.tolist() == [True, True, True, True, False]
 
 
-def test_out_of_memory_halves_the_budget_and_goes_on(bert_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_memory_halves_the_budget_and_continues(bert_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for threads in (1, 2):
         classifier = PairClassifier(bert_model, ClassifierOptions(device="cpu", precision="float32", threads=threads))
         expected = classifier.run(TEXTS, LEFT, RIGHT).logits
@@ -303,7 +303,7 @@ def test_unusable_models_are_refused_in_words(tmp_path: Path, bert_model: Path) 
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-def test_a_missing_gpu_is_said() -> None:
+def test_missing_gpu_is_refused() -> None:
     with pytest.raises(InputError, match="not on this machine"):
         pick_device("cuda")
 

@@ -44,7 +44,7 @@ def test_processes_share_a_job_and_give_the_same(
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_said(bert_model: Path) -> None:
+def test_killed_worker_raises_an_error(bert_model: Path) -> None:
     engine = ProcessEngine(bert_model, [OPTIONS])
     try:
         for process in engine._pools[0]._processes.values():
@@ -56,7 +56,7 @@ def test_a_worker_that_dies_is_said(bert_model: Path) -> None:
 
 
 @pytest.mark.slow
-def test_workers_that_can_not_load_the_model_are_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_model_that_workers_cannot_load_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InputError, match=r"has no config\.json of a model"):
         ProcessEngine(tmp_path, [OPTIONS])
     assert capfd.readouterr() == ("", "")

@@ -63,7 +63,7 @@ def test_the_stated_hash_is_that_of_the_weights(folder: Path) -> None:
     assert stated_hash(folder) == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
 
 
-def test_texts_of_scripts_without_pieces_of_their_own_are_told_apart(folder: Path) -> None:
+def test_characters_outside_the_vocabulary_get_distinct_tokens(folder: Path) -> None:
     tokenizer, model = load_own_bert(folder, torch.float32)
     table = PairTokens(tokenizer, 128)
     ids = tokenizer(["ⴰⵎⴰⵣ", "ⴰⵎⴰⵥ", "🫠", "🫡"], add_special_tokens=False)["input_ids"]
@@ -95,7 +95,7 @@ class Recorder:
         self.closed = True
 
 
-def test_a_pair_goes_to_the_same_engine_whatever_else_is_scored(folder: Path) -> None:
+def test_pair_goes_to_the_same_engine_in_any_batch(folder: Path) -> None:
     first, second, opened = Recorder(1), Recorder(2), []
     engine = ByLanguage(first, lambda: opened.append(1) or second, EnglishTest(folder / "english.npz").score, BOUND)
     texts = ["chest pain", "fever", "Brustschmerzen", "kein Fieber", "发烧", "38.5"]

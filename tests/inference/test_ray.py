@@ -191,7 +191,7 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
         on_ray.close()
 
 
-def test_a_model_that_no_worker_finds_is_said(node: Callable[[], Any], tmp_path: Path) -> None:
+def test_model_that_no_worker_finds_is_refused(node: Callable[[], Any], tmp_path: Path) -> None:
     node()
     with pytest.raises(InputError, match=r"could not load the model in .* on every machine of the cluster"):
         RayEngine(tmp_path, OPTIONS, 1)

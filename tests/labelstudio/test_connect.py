@@ -94,7 +94,9 @@ def test_connect_does_all_and_twice_is_the_same_as_once_and_disconnect_undoes_it
     assert commands.json("disconnect", "--project", str(project))["changed"] == []
 
 
-def test_what_was_there_before_comes_back(ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
+def test_disconnect_restores_the_previous_settings(
+    ls: Harness, commands: Commands, serving: Serving, project: int
+) -> None:
     task = ls.api.get("/api/tasks", project=project, fields="all")["tasks"][0]["id"]
     ls.api.post("/api/predictions/", {"task": task, "model_version": "gpt", "score": 0.5, "result": []})
     fields = {"model_version": "gpt", "show_collab_predictions": True, "evaluate_predictions_automatically": False}

@@ -53,7 +53,7 @@ class TestExample:
             example.broader().values()
         )
 
-    def test_no_answer_says_the_same_text_twice(self) -> None:
+    def test_no_answer_repeats_a_text(self) -> None:
         assert all(
             len(set(texts)) == len(texts) for task in example.narratives() for texts in task.answers.values() if texts
         )
@@ -241,7 +241,7 @@ class TestDemo:
         assert "A second sync wrote something" in errors, "it puts right what was changed"
 
     @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-    def test_ctrl_c_stops_what_it_started_and_nothing_else(self, demo_folder: Path) -> None:
+    def test_ctrl_c_stops_only_the_processes_it_started(self, demo_folder: Path) -> None:
         bystander = subprocess.Popen(["sleep", "600"])
         output = demo_folder.parent / "output"
         with output.open("w") as out:
@@ -287,12 +287,12 @@ class TestDemoRefuses:
         assert "not a demo's folder" in self._errors(tmp_path, "--fresh")
         assert [path.name for path in tmp_path.iterdir()] == ["thesis.doc"]
 
-    def test_a_missing_label_studio_is_said_in_one_sentence(self, tmp_path: Path) -> None:
+    def test_missing_label_studio_is_refused_in_a_single_sentence(self, tmp_path: Path) -> None:
         errors = self._errors(tmp_path / "demo", SOFTIRR_LABEL_STUDIO=str(tmp_path / "nowhere"))
         assert errors.count("\n") == 1
         assert "which is not a program that can be run" in errors
 
-    def test_a_broken_label_studio_says_its_last_words_and_what_to_do(self, tmp_path: Path) -> None:
+    def test_broken_label_studio_prints_its_last_output_and_a_next_step(self, tmp_path: Path) -> None:
         program = tmp_path / "environment" / "bin" / "label-studio"
         program.parent.mkdir(parents=True)
         program.write_text("#!/bin/sh\necho no module named django\nexit 1\n")

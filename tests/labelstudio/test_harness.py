@@ -54,7 +54,7 @@ def test_pages_ask_nothing_of_an_error_tracker(ls: Harness) -> None:
     assert "sentry-cdn" not in page
 
 
-def test_an_unknown_token_is_said_in_words(ls: Harness) -> None:
+def test_unknown_token_raises_a_readable_error(ls: Harness) -> None:
     from ml_backend.demo.server import Api
 
     with pytest.raises(ServerError, match="did not accept the access token"):

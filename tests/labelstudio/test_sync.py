@@ -242,7 +242,7 @@ class TestCommands:
             (["connect", "--project", "1"], {}, 2, "--pull-only"),
         ],
     )
-    def test_what_can_not_be_done_is_one_sentence(
+    def test_refusals_are_single_sentences(
         self,
         ls: Harness,
         commands: Commands,
@@ -259,7 +259,7 @@ class TestCommands:
         assert ls.token not in errors
 
 
-def test_the_server_is_asked_for_nothing_but_what_is_needed(ls: Harness, commands: Commands) -> None:
+def test_sync_sends_only_necessary_requests(ls: Harness, commands: Commands) -> None:
     """A run without changes is a handful of small requests: no page of tasks is read again."""
     from tests.labelstudio.faulty_proxy import faulty_proxy
 

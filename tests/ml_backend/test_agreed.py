@@ -60,7 +60,7 @@ def test_accepting_saves_a_ground_truth_with_the_persons_session(seeded: Seeded,
     assert act["annotation"] == saved["id"] and seeded.reviews.mark(seeded.project, 102) is not None
 
 
-def test_agreed_answer_is_no_answer_and_no_required_annotation() -> None:
+def test_agreed_answer_is_not_counted_as_an_annotation() -> None:
     task = {
         "id": 1,
         "annotations": [

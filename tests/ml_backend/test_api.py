@@ -72,7 +72,7 @@ class TestMetrics:
         assert counters["softirr_pairs_per_second"] == 0
         bench.store.close()
 
-    def test_they_count_what_happened(self, client: FlaskClient, bench: Bench) -> None:
+    def test_counters_count_jobs_tasks_and_pairs(self, client: FlaskClient, bench: Bench) -> None:
         bench.fake.add_task({1: ["a"], 2: ["b"]})
         run_jobs(bench, 2)
         run_jobs(bench, 1, failing=True)
@@ -100,7 +100,7 @@ class TestMetrics:
             1,
         )
 
-    def test_every_web_worker_says_the_same(self, client: FlaskClient, bench: Bench) -> None:
+    def test_all_web_workers_report_the_same_counters(self, client: FlaskClient, bench: Bench) -> None:
         run_jobs(bench)
         other_worker = create_app(bench.settings).test_client()
         assert samples(other_worker) == samples(client)
@@ -134,7 +134,7 @@ class TestJobs:
         assert reply.status_code in (400, 401, 404)
         assert reply.json["error"].endswith(".")
 
-    def test_a_failure_says_why(self, client: FlaskClient, bench: Bench) -> None:
+    def test_failed_job_gives_the_reason(self, client: FlaskClient, bench: Bench) -> None:
         run_jobs(bench, failing=True)
         (job,) = client.get(f"/api/jobs?project={NUMBER}&k={key(bench)}").json["jobs"]
         assert job["state"] == "failed"

@@ -199,7 +199,7 @@ def test_a_judgment_during_the_working_out_is_not_lost(seeded: Seeded, monkeypat
     assert browser.pairs(audit)["status"] == "done" and browser.pairs(audit)["result"]["coefficients"] != result_before
 
 
-def test_another_day_goes_on_where_one_stopped(seeded: Seeded) -> None:
+def test_audit_continues_another_day(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw()
     browser.say(audit, [0], "same")
@@ -285,7 +285,7 @@ def test_of_sets_too_as_many_pairs_are_drawn_as_requested(tmp_path: Path) -> Non
     assert done["status"] == "done" and done["result"]["audit"]["judgments"] == 60
 
 
-def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seeded) -> None:
+def test_judge_who_stops_gets_a_summary_and_the_agreement_of_judges(seeded: Seeded) -> None:
     first, second = Browser(seeded, "One"), Browser(seeded, "Two")
     audit = first.draw()
     first.judge_all(audit)
@@ -300,7 +300,7 @@ def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seede
     assert first.pairs(audit)["own"]["counts"]
 
 
-def test_nothing_but_cant_tell_is_answered_with_advice(seeded: Seeded) -> None:
+def test_audit_with_only_cant_tell_gives_advice(seeded: Seeded) -> None:
     browser = Browser(seeded)
     audit = browser.draw()
     browser.say(audit, list(range(30)), "unsure")
@@ -332,7 +332,7 @@ def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
     assert value_before != by_measure[key] == summary["coefficients"][key]["details"]["by_measure"]
 
 
-def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
+def test_audit_without_pairs_gives_the_reason(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     seeded.put({1: {"2": ["fever"], "3": ["fever"]}, 2: {"2": ["fever"], "3": ["fever"]}})
     seeded.score()

@@ -87,7 +87,9 @@ class TestBrokenRequests:
             assert len(reply.json["results"]) == len(body["tasks"])
 
     @pytest.mark.parametrize("number", [0, -1, -(2**70), 2**31, 2**63, 2**64 + 1])
-    def test_task_ids_that_no_database_holds(self, client: FlaskClient, bench: Bench, number: int) -> None:
+    def test_task_ids_beyond_the_database_range_get_no_score(
+        self, client: FlaskClient, bench: Bench, number: int
+    ) -> None:
         known(bench)
         reply = client.post("/predict", json=predict_body([{"id": number, "annotations": []}]))
         assert reply.status_code == 200

@@ -85,7 +85,7 @@ def test_an_exchange_that_fails(reply: httpx.Response, error: type[Exception], s
         Server(reply).client(personal_token()).whoami()
 
 
-def test_a_request_that_fails_is_tried_again_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_request_is_retried_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     replies = iter([httpx.Response(503), httpx.Response(429), httpx.Response(200, json={"id": 1})])
     waits: list[float] = []
     client = Client(URL, "0123456789abcdef", transport=httpx.MockTransport(lambda _: next(replies)), wait=waits.append)

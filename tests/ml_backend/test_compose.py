@@ -155,7 +155,7 @@ def test_the_image(root: Path, services: dict[str, Any], dockerfile: str, projec
     assert any(line.startswith("torch==") for line in (root / "constraints.txt").read_text().splitlines())
 
 
-def test_what_the_code_needs_is_installed_before_the_code_is_copied(dockerfile: str) -> None:
+def test_dependencies_are_installed_before_the_code_is_copied(dockerfile: str) -> None:
     _, dependencies, code, last = dockerfile.split("\nFROM ")[1:]
     assert "pyproject.toml" not in dependencies, "which changes more often than what is required"
     assert "pip install" in dependencies
@@ -164,7 +164,7 @@ def test_what_the_code_needs_is_installed_before_the_code_is_copied(dockerfile: 
     assert last.index("COPY --from=dependencies") < last.index("--mount=type=bind,from=code")
 
 
-def test_what_is_copied_is_there_and_not_ignored(root: Path, dockerfile: str) -> None:
+def test_copied_files_exist_and_are_not_ignored(root: Path, dockerfile: str) -> None:
     copied = [source for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.M) for source in line.split()[:-1]]
     kept_lines = {
         line[1:]

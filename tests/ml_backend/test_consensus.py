@@ -37,7 +37,7 @@ class TestReadFromLabelStudio:
         assert (agreed["texts"], agreed["source"], agreed["user"]) == (["fever", "cough"], "ground truth", "9")
         assert bench.fake.wrong() == []  # it still is its annotator's answer
 
-    def test_imported_annotations_are_no_ground_truth(self, bench: Bench) -> None:
+    def test_imported_annotations_are_not_ground_truth(self, bench: Bench) -> None:
         task = self.task(bench)
         imported_task = bench.fake.add_task({2: ["rash"], 3: ["rash"]})
         for annotation in bench.fake.tasks[task]["annotations"]:

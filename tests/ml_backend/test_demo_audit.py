@@ -14,7 +14,7 @@ NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alph
 
 
 @pytest.mark.slow
-def test_audits_of_the_demo_hold_the_truth() -> None:
+def test_audits_of_the_demo_cover_the_true_value() -> None:
     """By indel, which misses most synonyms.
 
     With the bundled model it is 20 of 20, and the interval a third narrower.

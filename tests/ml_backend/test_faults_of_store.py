@@ -56,7 +56,7 @@ def store_of(folder: Path) -> Store:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_is_said_in_one_sentence(fault: Fault, tmp_path: Path) -> None:
+def test_fault_ends_in_a_single_sentence(fault: Fault, tmp_path: Path) -> None:
     observed = try_fault(fault, tmp_path)
     if observed is None:
         pytest.skip("this fault can't be made here")
@@ -67,7 +67,7 @@ def test_a_fault_is_said_in_one_sentence(fault: Fault, tmp_path: Path) -> None:
     assert TEXT not in observed.errors
 
 
-def test_a_disk_that_fills_up_during_a_sync_is_said_in_one_sentence(
+def test_full_disk_during_a_sync_ends_in_a_single_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The sync ended in a traceback of 60 lines. SQLite itself refuses to grow the file here, as on a full disk."""

@@ -162,7 +162,7 @@ class TestRun:
         counts = bench.store.counts()
         assert (counts["jobs_done"], counts["tasks_scored"], counts["pairs_scored"]) == (1, 1, 1)
 
-    def test_a_project_that_is_gone_is_no_run(self, bench: Bench, worker: Worker) -> None:
+    def test_missing_project_starts_no_run(self, bench: Bench, worker: Worker) -> None:
         worker.run(999)
         assert bench.store.jobs() == []
         assert bench.fake.calls == []
@@ -210,7 +210,7 @@ class TestRun:
         worker.run(project)
         assert bench.store.project_by_id(project)["not_before"] is None  # type: ignore[index]
 
-    def test_a_stopped_run_goes_on_at_the_next_start(self, bench: Bench, project: int, worker: Worker) -> None:
+    def test_stopped_run_continues_at_the_next_start(self, bench: Bench, project: int, worker: Worker) -> None:
         def stop(request: httpx.Request) -> None:
             if request.url.path == "/api/tasks/":
                 worker.stop.set()
@@ -444,7 +444,7 @@ class TestBackground:
         assert "ValueError" in caplog.text
         assert TEXT not in caplog.text
 
-    def test_too_many_are_dropped_and_said(
+    def test_excess_actions_are_dropped_with_a_warning(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         monkeypatch.setattr("ml_backend.background.MOST_WAITING", 3)

@@ -97,7 +97,7 @@ class TestLines:
 
 @pytest.mark.skipif(os.name == "nt", reason="folders of a user are closed to others on Windows")
 class TestFiles:
-    def test_an_open_folder_is_closed_and_that_is_said(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def test_open_folder_is_closed_with_a_warning(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         folder = tmp_path / "data"
         umask = os.umask(0o022)
         try:

@@ -97,7 +97,7 @@ def test_every_setting_of_a_project_is_an_option() -> None:
         (["backup", "x.zip"], {}, 2, "invalid choice"),
     ],
 )
-def test_what_can_not_be_done_is_said_in_a_sentence(
+def test_refusals_are_sentences(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],

@@ -14,9 +14,7 @@ from tests.ml_backend.bench import Bench
 
 
 @pytest.mark.parametrize("preset", [None, "7"])
-def test_the_worker_process_keeps_few_kernels_unless_told_otherwise(
-    monkeypatch: pytest.MonkeyPatch, preset: str | None
-) -> None:
+def test_worker_process_keeps_few_kernels_by_default(monkeypatch: pytest.MonkeyPatch, preset: str | None) -> None:
     name, value = process.FEWER_KERNELS
     monkeypatch.setenv(name, preset or "")
     if preset is None:

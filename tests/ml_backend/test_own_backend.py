@@ -87,12 +87,12 @@ def test_the_doctor_looks_at_the_projects_own_address(backend: tuple[Seeded, str
     assert answers(NUMBER) == [f"This backend does not answer at {own_url}."]
 
 
-def test_a_finding_tells_the_next_step() -> None:
+def test_finding_needs_a_next_step() -> None:
     with pytest.raises(ValueError, match="without the next step"):
         Finding(False, "Something is wrong.")
 
 
-def test_the_doctor_tells_it_of_what_nobody_expected(tmp_path: Path) -> None:
+def test_doctor_gives_a_next_step_for_unexpected_findings(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     for finding in examine(seeded.settings, seeded.services.store, NUMBER):
         assert finding.ok or finding.fix

@@ -25,7 +25,7 @@ def framed(seeded: Seeded, key: str | None = None, page: str = FRAME) -> Any:
 
 
 class TestPage:
-    def test_page_holds_no_data_and_no_inline_script(self, seeded: Seeded) -> None:
+    def test_page_has_no_data_and_no_inline_script(self, seeded: Seeded) -> None:
         reply = framed(seeded)
         text = reply.text
         assert reply.status_code == 200
@@ -130,7 +130,7 @@ class TestPersonalLinks:
         reply = seeded.client.get(f"/enter/{NUMBER}", query_string={"t": seeded.token("annotator", "2", "Ann <b>")})
         assert reply.status_code == 200 and "Ann &lt;b&gt;" in reply.text
 
-    def test_what_is_not_ours_or_over_is_refused(self, seeded: Seeded) -> None:
+    def test_foreign_and_expired_tokens_are_refused(self, seeded: Seeded) -> None:
         good = seeded.token()
         other_token = Seeded.token(seeded, until=1.0)
         for token in ("", "x", good[:-1], "A" + good, seeded.key("report"), other_token):
@@ -214,7 +214,7 @@ class TestReviewers:
         assert not any(name in json.dumps(body) for name in ("Ann Example", "Ben", "Chloé"))
         assert [entry["name"] for entry in ask(seeded, 103).json["raters"]] == names, "the same in every task"
 
-    def test_task_that_waits_is_shown_with_what_it_waits_for(self, seeded: Seeded) -> None:
+    def test_waiting_task_shows_the_missing_annotations(self, seeded: Seeded) -> None:
         body = ask(seeded, 105).json
         assert body["status"] == "ready" and body["review"]["waits"] == "2 annotators have answered, of 3."
 

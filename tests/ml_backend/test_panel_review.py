@@ -54,7 +54,7 @@ class TestRegions:
         seeded.score(measure="exact", regions=request.param)
         return seeded
 
-    def test_the_label_config_says_what_a_textarea_is_about(self) -> None:
+    def test_label_config_gives_the_subject_of_a_textarea(self) -> None:
         config = """<View><Image name="image" value="$image"/><RectangleLabels name="kind" toName="image"/>
             <TextArea name="note" toName="image" perRegion="true"/></View>"""
         assert text_controls(config) == (NOTE,) and Control.from_dict(NOTE.to_dict()) == NOTE

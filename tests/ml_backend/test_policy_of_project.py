@@ -51,7 +51,7 @@ class TestSetting:
             ({"split": "words"}, "splitting is 'words'"),
         ],
     )
-    def test_what_is_refused(self, policy: Any, says: str) -> None:
+    def test_unusable_policies_are_refused(self, policy: Any, says: str) -> None:
         with pytest.raises(InputError, match=says):
             checked_options({"policy": policy}, source="the connection")
 
@@ -92,7 +92,7 @@ def test_scores_panel_and_report_follow_the_policy(seeded: Seeded) -> None:
     assert escape(report["verdict"]["basis"]) in page and ANY_SEVERITY.describe() in page
 
 
-def test_without_a_policy_the_report_says_so(seeded: Seeded) -> None:
+def test_report_without_a_policy_shows_texts_as_written(seeded: Seeded) -> None:
     seeded.score()
     verdict = seeded.report()["verdict"]
     assert "texts as written" in verdict["basis"]

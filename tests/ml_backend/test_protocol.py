@@ -69,7 +69,7 @@ class TestHealthSetupVersions:
             ({"reviewers": ["1"]}, "only be set by softirr-ls"),
         ],
     )
-    def test_unusable_options_are_said_in_a_sentence(self, client: FlaskClient, options: Any, says: str) -> None:
+    def test_unusable_options_are_refused(self, client: FlaskClient, options: Any, says: str) -> None:
         reply = client.post("/setup", json={**SETUP, "extra_params": options})
         assert reply.status_code == 400
         assert says in reply.json["error"]
@@ -127,7 +127,7 @@ class TestPredict:
         body["params"]["context"] = {"result": [region(["in progress"])]}
         assert client.post("/predict", json=body).json["results"][0]["score"] is None
 
-    def test_what_takes_too_long_is_queued_and_answered_without_a_score(
+    def test_slow_task_is_queued_and_answered_without_a_score(
         self, client: FlaskClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         key = known(bench)
@@ -215,7 +215,7 @@ class TestWebhook:
             (None, False),
         ],
     )
-    def test_the_right_secret_is_answered_202_whatever_the_body(
+    def test_webhook_with_the_right_secret_accepts_any_body(
         self, client: FlaskClient, bench: Bench, body: Any, is_due: bool
     ) -> None:
         """Label Studio sends the action alone if its webhook sends no payload, and counts refusals."""

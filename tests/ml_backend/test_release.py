@@ -99,7 +99,7 @@ def test_retrieving_predictions_shows_no_more(bench: Bench, is_synced: bool, wit
         assert second["score"] == 1.0
 
 
-def test_connect_says_what_label_studio_itself_shows() -> None:
+def test_connect_prints_the_limits_of_blinding() -> None:
     for required, predictions in ((1, "complete"), (3, "complete"), (3, "always")):
         first, second = blinding_notes(required, predictions, 12)
         assert "shows all answers and predictions of a task to whoever opens it from the Data Manager" in first

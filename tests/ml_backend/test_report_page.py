@@ -156,7 +156,7 @@ def test_unknown_field_is_refused(seeded: Seeded, address: str) -> None:
     assert (known_field.status_code, unknown_field.status_code) == (200, 404) and "no such field" in unknown_field.text
 
 
-def test_project_without_scores_says_so(tmp_path: Path) -> None:
+def test_project_without_scores_shows_that_it_is_being_scored(tmp_path: Path) -> None:
     project = Seeded(tmp_path)
     assert "is being read and scored" in project.as_person().get(f"/report/{NUMBER}").text
     assert project.get("/api/report").status_code == 409

@@ -17,7 +17,7 @@ class TestQueue:
     def send(self, seeded: Seeded, task: Any = 102, **more: Any) -> Any:
         return seeded.send("/api/queue", task=task, who=" Rae   Viewer ", **more)
 
-    def test_holds_every_task_with_an_agreement(self, seeded: Seeded) -> None:
+    def test_queue_lists_every_task_with_an_agreement(self, seeded: Seeded) -> None:
         result = seeded.get("/api/queue").json
         assert result["total"] == 5 and {row["task"] for row in result["tasks"]} == {101, 102, 103, 104, 105}
         priorities = [round(row["priority"], 2) for row in result["tasks"] if row["state"] == "ready"]
@@ -103,7 +103,7 @@ class TestQueue:
         assert visited == [(row["task"], row["link"], position) for position, row in enumerate(listed, 1)]
         assert (result["left"], result["link"]) == (3, None)
 
-    def test_next_goes_on_from_a_task_that_was_just_done(self, seeded: Seeded) -> None:
+    def test_next_continues_after_the_task_just_done(self, seeded: Seeded) -> None:
         listed = [row["task"] for row in seeded.get("/api/queue").json["tasks"]][:4]
         self.send(seeded, listed[1])
         assert seeded.get("/api/queue/next", task=listed[1]).json["task"] == listed[2]

@@ -90,7 +90,7 @@ def send(url: str, data: bytes) -> socket.socket:
 
 
 class TestSlowClients:
-    def test_health_answers_beside_200_half_sent_requests(self, url: str) -> None:
+    def test_health_answers_during_200_half_sent_requests(self, url: str) -> None:
         with contextlib.ExitStack() as stack:
             for k in range(200):
                 stack.enter_context(send(url, HALF[k % 2]))
@@ -160,7 +160,7 @@ class TestLargeBodies:
         assert "not connected" in reply.text, "it was read"
         assert httpx.post(f"{url}/predict", content=body, auth=("operator", "wrong"), timeout=60).status_code == 413
 
-    def test_a_limit_holds_for_everybody(self, tmp_path: Path) -> None:
+    def test_body_limit_applies_to_authenticated_callers(self, tmp_path: Path) -> None:
         with running(tmp_path, largest_body_mb=2) as url:
             body = b" " * (3 * SMALL_BODY)
             assert httpx.post(f"{url}/predict", content=body, auth=AUTH, timeout=60).status_code == 413

@@ -133,7 +133,7 @@ def test_the_table_has_each_route_of_the_app_and_no_other(walk: Walk) -> None:
 
 
 @pytest.mark.parametrize("role", GRANTS)
-def test_each_role_may_do_what_the_table_says(walk: Walk, role: str) -> None:
+def test_roles_have_the_access_in_the_table(walk: Walk, role: str) -> None:
     wrong = []
     for method, rule in routes_of(walk.seeded.app):
         row = row_of(method, rule)

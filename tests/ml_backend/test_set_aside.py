@@ -74,7 +74,7 @@ def test_a_task_that_was_set_aside_counts_again(bench: Bench, monkeypatch: pytes
     assert excluded(bench) == []
 
 
-def test_predict_answers_for_the_tasks_beside_one_that_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predict_answers_for_the_other_tasks_if_one_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     break_scorer(monkeypatch)
     bench.choose(predictions="always")
     tasks = three_tasks(bench, "hostile")

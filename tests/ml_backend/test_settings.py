@@ -68,12 +68,12 @@ class TestEnvironment:
             ("LABEL_STUDIO_URL", "http://", "not an http address: http://"),
         ],
     )
-    def test_an_unusable_value_is_said_in_one_sentence(self, name: str, value: str, says: str) -> None:
+    def test_unusable_value_is_refused_in_a_single_sentence(self, name: str, value: str, says: str) -> None:
         with pytest.raises(InputError) as caught:
             Settings.from_environment({name: value})
         assert str(caught.value) == f"{name} is {says}."
 
-    def test_what_a_caller_gives_wins(self, tmp_path: Path) -> None:
+    def test_arguments_override_the_environment(self, tmp_path: Path) -> None:
         variables = {"PORT": "1", "SOFTIRR_DATA": "/nowhere", "SOFTIRR_MEASURE": "jaccard"}
         settings = Settings.from_environment(variables, port=2, data=tmp_path, measure=None)
         assert (settings.port, settings.data, settings.measure) == (2, tmp_path, "jaccard")
@@ -103,7 +103,7 @@ def test_addresses(address: str, cleaned: str, where: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "null", "javascript:alert(1)", "http://x:port", "file:///etc", "http://"])
-def test_what_has_no_origin(address: str) -> None:
+def test_invalid_addresses_have_no_origin(address: str) -> None:
     assert origin(address) == ""
 
 
@@ -210,9 +210,7 @@ class TestLayers:
             ("hide_names", True, False),
         ],
     )
-    def test_only_what_decides_a_tasks_result_asks_for_scoring_again(
-        self, option: str, value: Any, rescored: bool
-    ) -> None:
+    def test_only_options_that_change_results_cause_rescoring(self, option: str, value: Any, rescored: bool) -> None:
         assert (ProjectSettings(**{option: value}).fingerprint() != ProjectSettings().fingerprint()) == rescored
 
 
@@ -238,6 +236,6 @@ class TestMeasuresThatOpenSomething:
     def test_those_that_open_nothing_are_free(self, name: str) -> None:
         assert effective(Settings.from_environment({}), connection={"measure": name}).values.measure == name
 
-    def test_who_reviews_is_no_option_of_a_connection(self) -> None:
+    def test_connection_cannot_set_the_reviewers(self) -> None:
         settings = effective(Settings.from_environment({}), connection={"reviewers": ["3"], "count_reviewers": True})
         assert (settings.values.reviewers, settings.values.count_reviewers) == ((), False)

@@ -29,7 +29,7 @@ def test_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
     assert prediction(bench, task)["score"] == 1.0
 
 
-def test_store_has_raw_answers_and_the_report_says_how_they_are_split(bench: Bench) -> None:
+def test_store_keeps_raw_answers_and_the_report_names_the_splitting(bench: Bench) -> None:
     split(bench)
     task = bench.fake.add_task(LISTS)
     bench.sync()

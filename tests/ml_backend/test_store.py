@@ -75,7 +75,7 @@ class TestSchema:
     @pytest.mark.parametrize(
         "url", ["nonsense", "mysql://x/y", "postgresql://", "postgres://nobody@127.0.0.1:1/none", ""]
     )
-    def test_an_unusable_address_is_said_in_a_sentence(self, url: str) -> None:
+    def test_unusable_address_is_refused_in_a_sentence(self, url: str) -> None:
         with pytest.raises(SoftirrError) as caught:
             Store(url).migrate()
         assert str(caught.value)[-1] in ".?"
@@ -133,7 +133,7 @@ class TestManyHands:
         queue = RequestStore(store)
         assert len(set(together(lambda _: queue.ask(project, "people", {"control": "findings"})))) == 1
 
-    def test_no_run_begins_while_a_command_holds_the_project(self, store: Store, project: int) -> None:
+    def test_no_run_begins_while_a_command_reserves_the_project(self, store: Store, project: int) -> None:
         assert store.begin_run(project, {"state": "running"})
         store.hold(project, 60)
         assert not store.begin_run(project, {"state": "running"})
@@ -143,7 +143,7 @@ class TestManyHands:
         assert store.due(time.time()) == [project]
         assert not store.begin_run(999, {"state": "running"})
 
-    def test_a_hold_waits_for_a_run_that_begins(
+    def test_reservation_waits_for_a_run_that_begins(
         self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Otherwise a command would find no run although one begins at the same moment."""
@@ -211,7 +211,7 @@ class TestTasks:
         store.drop_tasks(project, [1, 2])
         assert [number for number, _ in store.answers(project)] == [3]
 
-    def test_a_project_made_anew_forgets_the_old_one(self, store: Store) -> None:
+    def test_recreated_project_forgets_the_old_one(self, store: Store) -> None:
         old = store.ensure_project(URL, NUMBER, born="2026-11-20")["id"]
         store.put_read(old, [read(1)])
         assert store.begin_run(old, {"state": "running"})

@@ -18,7 +18,7 @@ TWO = (
 class TestAbsentIsNotEmpty:
     """Only an annotation that could have held a control and did not is an empty answer to it."""
 
-    def test_a_text_area_that_nobody_fills_is_left_out_and_said(self, bench: Bench) -> None:
+    def test_unused_textarea_is_left_out_with_a_note(self, bench: Bench) -> None:
         answered(bench.fake)
         initial = bench.sync()
         assert initial.notes == ()
@@ -50,7 +50,7 @@ class TestAbsentIsNotEmpty:
         bench.sync()
         assert {task: p["score"] for task, (p,) in bench.fake.predictions().items()} == scores_before
 
-    def test_a_text_area_that_is_renamed_scores_nothing_and_says_why(self, bench: Bench) -> None:
+    def test_renamed_textarea_gets_no_scores_and_notes_the_reason(self, bench: Bench) -> None:
         tasks = answered(bench.fake)
         bench.sync()
         bench.fake.project["label_config"] = bench.fake.project["label_config"].replace("findings", "signs")
@@ -106,7 +106,7 @@ class TestAbsentIsNotEmpty:
         bench.sync()
         assert fake.predictions()[task][0]["score"] == 0.0, "the third one's empty answer counts again"
 
-    def test_what_was_answered_before_a_text_area_was_added_is_missing_there(self, bench: Bench) -> None:
+    def test_answers_before_an_added_textarea_are_missing_for_it(self, bench: Bench) -> None:
         fake = bench.fake
         old, new = (fake.add_task({1: ["fever"], 2: ["fevers"]}) for _ in range(2))
         bench.sync()

@@ -139,7 +139,7 @@ class TestFollowsTheProject:
         assert report["coefficients"]["observed_agreement"]["value"] == 1.0
         assert bench.sync().updated == 0
 
-    def test_what_an_older_version_scored_is_scored_again_once(
+    def test_results_of_an_older_version_are_scored_again_once(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Its scores lack what the panel shows now.
@@ -204,7 +204,7 @@ class TestFollowsTheProject:
         assert bench.fake.wrong(predictions_as_raters=True) == []
         assert set(bench.fake.predictions()) == {task, second}
 
-    def test_a_reviewers_own_answer_is_no_annotators_unless_it_is_to_count(self, bench: Bench) -> None:
+    def test_reviewers_answer_counts_only_if_the_option_is_set(self, bench: Bench) -> None:
         task = bench.fake.add_task({1: ["fever"], 2: ["fever"], 7: ["broken arm"]})
         bench.sync()
         assert bench.fake.predictions()[task][0]["score"] < 1
@@ -229,7 +229,7 @@ class TestFollowsTheProject:
         assert [rater for rater, _ in stored["excluded"]] == ["7", "nobody@example.org"]
         assert bench.row["raters"]["7"] == "Lena Vogel"
 
-    def test_a_project_made_anew_under_the_same_number_starts_from_nothing(self, bench: Bench) -> None:
+    def test_recreated_project_with_the_same_number_starts_empty(self, bench: Bench) -> None:
         answered(bench.fake, 3)
         bench.sync()
         new_project = FakeLabelStudio()

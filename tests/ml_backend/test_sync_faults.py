@@ -101,7 +101,7 @@ class TestFaults:
         return n_requests > number
 
     @pytest.mark.parametrize("kind", ["refused", "500", "401"])
-    def test_a_server_that_stays_away_is_said_in_one_sentence(self, bench: Bench, kind: str) -> None:
+    def test_unreachable_server_ends_in_a_single_sentence(self, bench: Bench, kind: str) -> None:
         answered(bench.fake, 3)
         bench.sync()
         bench.fake.before = lambda request: _faults()[kind](bench.fake, request)

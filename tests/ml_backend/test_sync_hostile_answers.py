@@ -116,7 +116,7 @@ class TestHostileAnswers:
         summary = bench.row["summary"]["controls"]["findings"]
         assert (summary["n_raters"], summary["n_excluded"], len(summary["excluded"])) == (3, 4997, 1000)
 
-    def test_a_task_that_would_hold_up_the_project_is_left_out_with_the_reason(self, bench: Bench) -> None:
+    def test_huge_task_is_left_out_with_the_reason(self, bench: Bench) -> None:
         """Three times five thousand texts are 75 million comparisons."""
         fine = bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
         huge = bench.fake.add_task({user: [f"{user} {k}" for k in range(5000)] for user in (1, 2, 3)})

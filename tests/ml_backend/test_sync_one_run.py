@@ -69,7 +69,7 @@ class TestOneRun:
         assert set(bench.fake.expected()) == set(bench.fake.predictions())
         assert len(set(bench.fake.expected().values())) > 1
 
-    def test_the_suggestion_stands_in_the_result_and_fits_the_label_config(self, bench: Bench) -> None:
+    def test_suggestion_is_in_the_result_and_fits_the_label_config(self, bench: Bench) -> None:
         bench.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["fever", "cough"]})
         bench.sync()
         ((prediction,),) = bench.fake.predictions().values()

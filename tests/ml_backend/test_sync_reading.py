@@ -25,7 +25,7 @@ def only_one(request: httpx.Request) -> bool:
 class TestReadsLittle:
     """Most runs find nothing new, or one task, in a project of tens of thousands."""
 
-    def test_what_was_imported_a_moment_ago_is_not_read_again(self, bench: Bench) -> None:
+    def test_recent_imports_are_not_read_again(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         bench.sync()
         for _ in range(3):
@@ -61,7 +61,7 @@ class TestReadsLittle:
         assert bench.fake.wrong() == []
         assert bench.fake.calls.count(("GET", "/api/tasks/")) == 3, "the newest, the dates of all, one page"
 
-    def test_an_edit_does_not_wait_for_what_was_imported_a_moment_ago(self, bench: Bench) -> None:
+    def test_edit_does_not_wait_for_recent_imports(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         bench.sync()
         bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
@@ -83,7 +83,7 @@ class TestReadsLittle:
         assert order == ["written", "list"]
         assert bench.fake.wrong() == []
 
-    def test_a_change_that_shows_later_than_its_date_says(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_change_that_appears_after_its_date_is_found(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         """An annotation that becomes visible without another date is found by reading the last seconds once more."""
         monkeypatch.setattr(reader_module, "AGAIN_AFTER", -1.0)
         tasks = answered(bench.fake, 10)

@@ -88,9 +88,7 @@ class TestListsThatAreNotToBeTrusted:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("body", [b"[]", b"{}", b"null", b'"x"', b'{"tasks": [3], "total": 1}', b'[{"id": "x"}]'])
-    def test_a_server_that_answers_the_same_to_everything_is_said_in_one_sentence(
-        self, bench: Bench, body: bytes
-    ) -> None:
+    def test_server_with_constant_replies_ends_in_a_single_sentence(self, bench: Bench, body: bytes) -> None:
         answered(bench.fake, 3)
         bench.sync()
         bench.fake.edit(bench.fake.tasks[1]["annotations"][0]["id"], ["something else"])

@@ -120,7 +120,7 @@ class TestSteadyWork:
 class TestBulkImport:
     """It drops what it does not like, answers 201 all the same, and may have stored half of it when the connection breaks."""
 
-    def test_what_was_dropped_once_is_written_after_all(self, bench: Bench) -> None:
+    def test_prediction_dropped_once_is_written_again(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         dropped: list[int] = []
 
@@ -135,7 +135,7 @@ class TestBulkImport:
         assert dropped
         assert bench.fake.wrong() == []
 
-    def test_what_is_always_dropped_ends_in_a_sentence_and_no_duplicates(self, bench: Bench) -> None:
+    def test_predictions_always_dropped_end_in_a_sentence_without_duplicates(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         bench.fake.drop_in_bulk = lambda prediction: prediction["task"] in tasks[:15]
         with pytest.raises(LabelStudioError, match="did not store all predictions"):

@@ -72,7 +72,7 @@ def test_the_panel_never_shows_the_path(seeded: Seeded, obo: str) -> None:
     assert panel["status"] == "ready" and obo not in str(panel)
 
 
-def test_without_terminologies_there_are_no_codes(seeded: Seeded) -> None:
+def test_report_without_terminologies_has_no_codes(seeded: Seeded) -> None:
     seeded.score()
     assert "codes.csv" not in seeded.as_person().get(f"/report/{NUMBER}").text
 
@@ -106,7 +106,7 @@ def test_only_the_operator_names_files(obo: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["hp.obo", [3], [""], {"a": "b"}])
-def test_what_is_no_list_of_paths_is_refused(value: Any) -> None:
+def test_terminologies_other_than_a_list_of_paths_are_refused(value: Any) -> None:
     with pytest.raises(InputError, match="a list of paths"):
         checked_options({"terminologies": value}, source="x")
 

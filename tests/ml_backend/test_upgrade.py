@@ -53,7 +53,7 @@ def old_store(empty_database: str) -> Iterator[Store]:
     store.close()
 
 
-def test_keeps_what_people_did(old_store: Store, caplog: pytest.LogCaptureFixture) -> None:
+def test_upgrade_keeps_decisions_marks_and_judgments(old_store: Store, caplog: pytest.LogCaptureFixture) -> None:
     old_store.migrate()
     assert (
         "kept 1 project, 5 decisions, 2 marks, 1 audit, 3 judgments and 4 agreed answers"
@@ -111,7 +111,7 @@ def test_an_interrupted_upgrade_changes_nothing(old_store: Store, monkeypatch: p
     assert len(old_store.decision_log(project)) == 5
 
 
-def test_the_next_run_reads_the_tasks_and_marks_still_hold(tmp_path: Path) -> None:
+def test_next_run_reads_the_tasks_and_keeps_the_marks(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'old.sqlite3'}"
     make_old_store(url)
     Store(url).migrate()
@@ -155,7 +155,7 @@ def test_a_store_with_other_columns_is_refused(store: Store, change: str) -> Non
 
 
 @pytest.mark.slow
-def test_a_command_that_opens_an_old_store_prints_what_was_kept(tmp_path: Path) -> None:
+def test_command_that_opens_an_old_store_prints_the_kept_rows(tmp_path: Path) -> None:
     make_old_store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}")
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR", "LABEL_STUDIO"))

@@ -43,7 +43,7 @@ def test_texts_keep_their_direction_and_are_never_markup(page: Any) -> None:
     assert page.locator(".sirr-card .sirr-pick .sirr-text").evaluate_all(directions)[:2] == ["ltr", "rtl"]
 
 
-def test_footer_moves_up_by_what_the_window_hides(page: Any) -> None:
+def test_footer_moves_up_by_the_hidden_height(page: Any) -> None:
     page.evaluate(DRAW, ready(6))
     foot = page.locator(".sirr-foot")
     initial = foot.bounding_box()["y"]

@@ -168,7 +168,7 @@ def test_difference_of_reports_is_that_of_their_values(judgments):
 
 
 @pytest.mark.parametrize("judgments", [0, 30])
-def test_difference_of_a_rater_is_that_of_the_values_beside_it(judgments):
+def test_difference_of_a_rater_equals_that_of_the_two_values(judgments):
     table, sheet = audited(answers(40, seed=7, raters=("a", "b", "c", "d")), max(judgments, 1))
     report = softirr.agreement(table, "indel", judgments=[sheet] if judgments else [], options=OPTIONS)
     for rater in report.raters:

@@ -152,7 +152,7 @@ class TestChoiceOfChance:
         assert of_many.standard_error <= TARGET_SE
         assert of_many.pairs_scored < 10_000
 
-    def test_a_costly_measure_is_asked_no_more_than_the_report_says(self):
+    def test_costly_measure_scores_no_more_pairs_than_reported(self):
         slow = Slow()
         softirr.agreement(distinct(200), slow)
         assert len(slow.asked) == len({tuple(sorted(pair)) for pair in slow.asked}), "reasons ask for no pair again"
@@ -243,7 +243,7 @@ class TestOptions:
             {"assignment": "random"},
         ],
     )
-    def test_what_is_not_known_is_refused(self, options):
+    def test_unknown_options_are_refused(self, options):
         with pytest.raises(InputError):
             softirr.agreement(table(), "indel", options=softirr.AgreementOptions(**options))
 

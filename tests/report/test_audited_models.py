@@ -64,7 +64,7 @@ class TestAuditedModel:
         assert audited.differences[0].difference.value == pytest.approx(truth.differences[0].difference.value, abs=0.02)
         assert audited.differences[0].verdict != "below the others"
 
-    def test_it_says_that_it_is_audited(self) -> None:
+    def test_comparison_is_marked_as_audited(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(40))
         measure = BiasedMeasure()
         comparison = compared(table, measure, [judged(table, measure, 60)])
@@ -182,7 +182,7 @@ class TestCommandLine:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "wrong"), [(0.85, "below"), (0.78, "within")])
-def test_the_audited_verdict_errs_no_more_often_than_it_says(model: float, wrong: str) -> None:
+def test_audited_verdict_errs_no_more_often_than_stated(model: float, wrong: str) -> None:
     """A model like people is not called below them, and one that is further below than the margin is not called within.
 
     Either happens in at most 2.5% of projects. ``softirr bench models`` is the long run.

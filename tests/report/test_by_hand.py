@@ -12,7 +12,7 @@ def test_a_string_is_one_text():
 
 
 @pytest.mark.parametrize("texts", [float("nan"), None, 5, ("fever", float("nan")), ("fever", None)])
-def test_what_is_no_text_is_refused_in_a_sentence(texts):
+def test_values_other_than_texts_are_refused(texts):
     with pytest.raises(softirr.InputError, match="which is not a text"):
         softirr.Answer("1", "a", texts)
 

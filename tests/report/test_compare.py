@@ -34,7 +34,7 @@ class TestFiles:
         }
         assert [key for key in keys if f"`{key}`" not in page] == []
 
-    def test_the_policy_is_said(self, tmp_path: Path, cli: Cli) -> None:
+    def test_output_names_the_policy(self, tmp_path: Path, cli: Cli) -> None:
         a, b = written(tmp_path / "a.csv", rows_of(9, GOOD)), written(tmp_path / "b.csv", rows_of(9, BAD))
         assert "What counts as the same: " in cli("compare", a, b, "--measure", "exact", "--ignore", "side")
 
@@ -48,7 +48,7 @@ class TestFiles:
             widths.append(np.diff(result["difference"]["ci95"])[0])
         assert widths[0] < widths[1] / 2
 
-    def test_text_says_what_follows(self, tmp_path: Path, cli: Cli) -> None:
+    def test_output_states_the_conclusion(self, tmp_path: Path, cli: Cli) -> None:
         a, b = written(tmp_path / "v1.csv", rows_of(20, BAD)), written(tmp_path / "v2.csv", rows_of(20, BAD, 7))
         output = cli("compare", a, b, "--measure", "exact", "--paired")
         assert "not audited" in output and "on 20 shared items. The items do not show a difference." in output

@@ -17,7 +17,7 @@ def _table(*rows: tuple[str, str, str]) -> softirr.AnnotationTable:
 
 
 @pytest.mark.parametrize("name", ["levenshtein", "indel", "lcs"])
-def test_an_edit_distance_looks_at_the_beginning_of_a_long_text_and_says_so(name, monkeypatch):
+def test_edit_distance_truncates_long_texts_and_counts_them(name, monkeypatch):
     monkeypatch.setattr(lexical, "LONGEST", 10)
     table = _table(("1", "a", "0123456789 and more"), ("1", "b", "0123456789"), ("2", "a", "x"), ("2", "b", "y"))
     report = softirr.agreement(table, name)

@@ -63,7 +63,7 @@ def test_tasks_of_a_table_show_the_answers(tmp_path: Path, capsys: pytest.Captur
     assert controls == {region["from_name"]: region["to_name"] for region in prediction["result"]}
 
 
-def test_what_can_not_be_predicted_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fields_that_predictions_cannot_show_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = label_studio(tmp_path)
     export = json.loads(path.read_text(encoding="utf-8"))
     export[0]["annotations"][0]["result"][0]["value"] |= {"x": 1, "y": 2}

@@ -62,7 +62,7 @@ def test_items_join_the_input(kind: str, output: tuple[Path, softirr.AgreementRe
     assert dict(zip(merged["id"], merged["agreement"], strict=True)) == pytest.approx(expected)
 
 
-def test_every_text_stands_in_the_matches(output: tuple[Path, softirr.AgreementReport]) -> None:
+def test_every_text_is_in_the_matches(output: tuple[Path, softirr.AgreementReport]) -> None:
     matches = pd.read_parquet(output[0] / "matches.parquet")
     cells = set(zip(matches["item"], matches["rater"], matches["text"], strict=True))
     assert ("0007", "ann", "=cmd|' /C calc'!A0") in cells

@@ -62,7 +62,7 @@ def test_the_order_is_verdict_people_items_method() -> None:
     assert 'id="h-meanings"' in with_meanings
 
 
-def test_the_page_says_what_the_view_says() -> None:
+def test_page_shows_every_sentence_of_the_view() -> None:
     report = report_of(rows(12)).to_dict() | {"target": {"value": 0.8, "source": "set by Ann"}}
     text, shown_view = html.unescape(report_page(view(report))), view(report)
     assert shown_view.verdict.sentence in text and "The target is set by Ann." in text

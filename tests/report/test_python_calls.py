@@ -59,7 +59,7 @@ class TestMarksForMissing:
         ):
             softirr.cohen_kappa(["none", "fever", "cough"], ["x", "fever", "rash"], "exact")
 
-    def test_signs_are_answers_beside_their_opposite(self):
+    def test_minus_is_an_answer_if_plus_is_used(self):
         with pytest.warns(UserWarning, match="count as answers"):
             assert softirr.cohen_kappa(["+", "-", "+", "-"], ["+", "-", "-", "-"], "exact").value == pytest.approx(0.5)
 
@@ -104,7 +104,7 @@ class TestErrors:
         stderr = cli("score", tmp_path / "a.csv", status=2)
         assert "--item" in stderr and "--raters" in stderr and "item=" not in stderr
 
-    def test_a_path_with_the_name_of_the_program_is_no_command(self, tmp_path, cli, monkeypatch):
+    def test_path_with_the_name_of_the_program_is_not_a_command(self, tmp_path, cli, monkeypatch):
         (tmp_path / "softirr data").mkdir()
         (tmp_path / "softirr data" / "bad.csv").write_text("case,ann,bob\n1,x,y\n2,x,x\n")
         monkeypatch.chdir(tmp_path)

@@ -37,7 +37,7 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     assert len(partial_measure.asked) < len(full_measure.asked) or key == "observed_agreement"
 
 
-def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_effect_of_ignoring_samples_pairs_for_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     heads, severities = ["fever", "headache", "rash", "cough", "itch", "knee pain"], ["", "mild ", "severe "]
     table = AnnotationTable.from_answers(
@@ -61,7 +61,7 @@ def test_what_if_of_many_answers_takes_a_sample_of_the_pairs_for_chance(monkeypa
 
 
 @pytest.mark.parametrize(("share", "maximum_pairs"), [(0.05, 40), (0.5, 640)])
-def test_what_an_attribute_adds_to_chance_is_found_from_few_pairs(share: float, maximum_pairs: int) -> None:
+def test_effect_of_an_attribute_on_chance_is_estimated_from_few_pairs(share: float, maximum_pairs: int) -> None:
     rng = np.random.default_rng(1)
     heads = [
         f"{body_part} {finding}"

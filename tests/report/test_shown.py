@@ -47,7 +47,7 @@ class TestShown:
         assert "<script" not in html and "&lt;script&gt;alert(1)" in html
         assert "<table>" in html and "Krippendorff&#x27;s alpha" in html
 
-    def test_help_says_what_the_fields_hold(self) -> None:
+    def test_help_describes_every_field(self) -> None:
         text = pydoc.render_doc(softirr.AgreementReport, renderer=pydoc.plaintext)
         for name in softirr.AgreementReport.__dataclass_fields__:
             assert name in text.partition("Methods defined here")[0]

@@ -90,7 +90,7 @@ class TestCause:
         assert all(rater["difference"] is None for rater in report["raters"])
         assert view(report).cause.kind != "person"  # type: ignore[union-attr]
 
-    def test_a_reason_is_the_cause_if_nobody_stands_out(self) -> None:
+    def test_reason_is_the_cause_if_no_rater_is_an_outlier(self) -> None:
         rows = []
         for item in range(30):
             for n, rater in enumerate(("ann", "bob", "cid")):

@@ -150,7 +150,7 @@ class TestConnected:
             assert with_host(connected, "/versions", host) == 401
         assert with_host(connected, "/health", "evil.example") == 200
 
-    def test_the_webhook_carries_a_secret_of_its_own(
+    def test_webhook_has_a_separate_secret(
         self, connected: Serving, label_studio: ServedLabelStudio, secret: tuple[str, str]
     ) -> None:
         """Everybody in the project can read it in Label Studio, so that it opens nothing else."""
@@ -164,7 +164,7 @@ class TestConnected:
         )
 
 
-def test_an_older_connection_is_said_and_mended(
+def test_older_connection_is_reported_and_repaired(
     connected: Serving, commands: Commands, label_studio: ServedLabelStudio
 ) -> None:
     """As connect of an earlier version left it: no secret in the connection."""

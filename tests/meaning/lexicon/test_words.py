@@ -72,7 +72,7 @@ def test_the_tables_are_whole() -> None:
     assert {("hyper", "hypo"), ("left", "right")} <= set(opposites("exclude"))
 
 
-def test_spaces_and_hyphens_stand_for_each_other() -> None:
+def test_spaces_and_hyphens_are_interchangeable() -> None:
     import re
 
     pattern = re.compile(any_of(wordings("time", "course")))

@@ -140,7 +140,9 @@ def damage(path: Path, damage_kind: str) -> None:
 
 
 @pytest.mark.parametrize("damage_kind", ["not a database", "cut", "overwritten"])
-def test_a_damaged_file_is_said_and_rebuilt(tmp_path: Path, damage_kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_file_causes_a_warning_and_is_rebuilt(
+    tmp_path: Path, damage_kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "pairs.sqlite"
     pairs = [pair(f"a{i}", "b") for i in range(3000)]
     with SQLiteCache(path) as cache:
@@ -174,7 +176,7 @@ def test_damage_while_the_file_is_open(tmp_path: Path, caplog: pytest.LogCapture
     assert len(caplog.records) == 1 and "is damaged" in caplog.text
 
 
-def test_a_full_disk_is_said_once_and_scoring_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_full_disk_warns_once_and_keeps_scoring(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     cache = SQLiteCache(tmp_path / "pairs.sqlite")
     cache._connection.execute("PRAGMA max_page_count = 4")
     pairs = [pair(f"a{i}", "b") for i in range(5000)]

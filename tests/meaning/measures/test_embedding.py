@@ -162,7 +162,7 @@ def test_out_of_memory_halves_the_batch(tmp_path: Path, monkeypatch: pytest.Monk
     assert np.allclose(encoder.encode(TEXTS)[0], expected, atol=1e-6)
 
 
-def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
+def test_unusable_models_and_options_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="needs a model"):
         measure("embedding")
     folder = small(tmp_path / "m", {"pooling_mode": "weightedmean"}) if (tmp_path / "m").mkdir() is None else tmp_path

@@ -135,7 +135,7 @@ def test_models_that_are_not_there_and_options_that_are_not_known(folder: Path, 
             measure(name, **options)
 
 
-def test_without_a_bundled_model_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_bundled_model_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(models, "resources", SimpleNamespace(files=lambda _: tmp_path))
     with pytest.raises(InputError, match="bundled entailment model is not installed"):
         measure("nli")

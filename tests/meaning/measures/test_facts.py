@@ -86,7 +86,7 @@ def test_blocks_of_vectors_and_pairs_agree() -> None:
     assert block[0, 1] == 1.0 and block[0, 2] == block[3, 4] == np.float32(with_facts_read.unrelated)
 
 
-def test_what_a_policy_ignores_is_no_fact() -> None:
+def test_ignored_attributes_are_not_facts() -> None:
     nli = softirr.measure("nli", policy={"ignore": {"time", "certainty"}})
     assert nli.score([("fever for 3 days", "fever for 5 days"), ("fever?", "fever")]).tolist() == [1.0, 1.0]
     scorer = PairScorer(nli, ["fever for 3 days", "fever for 5 days"])
@@ -120,7 +120,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_holds_the_reader(text: str) -> None:
+def test_no_text_slows_the_reader(text: str) -> None:
     facts_of("5 mg on Monday, 5 May 2026")
     start = time.process_time()
     facts_of(normalize(text)[:2000])

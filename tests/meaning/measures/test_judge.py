@@ -211,7 +211,7 @@ def test_parameters_that_a_server_does_not_know_are_left_out(folder: Path) -> No
 
 
 @pytest.mark.slow
-def test_servers_that_can_not_serve_are_said(folder: Path) -> None:
+def test_unusable_servers_are_refused(folder: Path) -> None:
     behavior = Behavior(logprobs=False)
     with serve(folder, behavior) as url:
         with pytest.raises(InputError, match="gives no log-probabilities"):
@@ -244,7 +244,7 @@ def test_credentials_in_a_url_are_not_shown(folder: Path) -> None:
         assert "secret" not in f"{llm.name} {llm.provenance()} {llm.cache_key}"  # type: ignore[attr-defined]
 
 
-def test_what_can_not_be_used_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_unusable_models_and_options_are_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     for name, options, message in (
         ("llm-logprob", {}, "needs a model"),

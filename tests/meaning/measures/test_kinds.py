@@ -216,7 +216,7 @@ def test_the_interval_is_that_of_the_items():
     assert report.record is None and report.misfits == () and report.reasons is None
 
 
-def test_neither_a_measure_nor_a_policy_changes_a_field_that_is_no_text():
+def test_measure_and_policy_leave_other_kinds_unchanged():
     table = table_of("ordinal", "1", "2")
     assert softirr.agreement(table, "indel", policy="as-written").to_dict() == softirr.agreement(table).to_dict()
     assert softirr.agreement(table).provenance.kind == "ordinal"

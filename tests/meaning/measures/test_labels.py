@@ -52,7 +52,7 @@ def test_named_outputs_in_every_order(order: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("errors", [0, 2])
 @pytest.mark.parametrize("order", [*ORDERS, ("e", "o"), ("o", "e")])
-def test_outputs_without_names_show_what_they_mean(order: tuple[str, ...], errors: int) -> None:
+def test_order_of_unnamed_outputs_follows_their_behavior(order: tuple[str, ...], errors: int) -> None:
     assert resolve(len(order), unnamed(len(order)), None, Fake(order, errors), "m") == LabelOrder(order, "behavior")
 
 
@@ -69,7 +69,7 @@ def test_names_that_behavior_contradicts_are_refused(order: tuple[str, ...]) -> 
 
 
 @pytest.mark.parametrize("n", [2, 3])
-def test_a_model_that_nothing_tells_about_is_refused(n: int) -> None:
+def test_model_with_an_unclear_label_order_is_refused(n: int) -> None:
     with pytest.raises(InputError, match="say so behind its name"):
         resolve(n, unnamed(n), None, constant(n), "m")
     with pytest.raises(InputError, match="say so behind its name"):
@@ -78,7 +78,7 @@ def test_a_model_that_nothing_tells_about_is_refused(n: int) -> None:
         resolve(1, unnamed(1), None, constant(1), "m")
 
 
-def test_names_stand_when_behavior_is_unclear() -> None:
+def test_names_decide_when_behavior_is_unclear() -> None:
     names = {0: "contradiction", 1: "entailment", 2: "neutral"}
     assert resolve(3, names, None, constant(3), "m") == LabelOrder(("c", "e", "n"), "names")
 

@@ -33,7 +33,7 @@ def test_speed_is_one_word_that_is_explained() -> None:
     assert all(entry.speed == "instant" for entry in catalogue() if not entry.needs_model)
 
 
-def test_models_on_this_machine_are_told_from_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_listing_marks_the_models_on_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     assert not any(entry.installed for entry in catalogue() if entry.revision)
     model = KNOWN_MODELS[0]

@@ -105,12 +105,12 @@ def test_progress_runs_to_all_pairs_also_when_some_are_known() -> None:
 
 @pytest.mark.parametrize("name", ["exact", "indel", "jaccard", "nli"])
 @pytest.mark.parametrize("pairs", [[("a", "b", "c")] * 2, [("fever",)], [("fever", 1)], [None], "fever"])
-def test_what_is_no_pair_of_texts_is_refused(name: str, pairs: Any) -> None:
+def test_pairs_of_other_shapes_are_refused(name: str, pairs: Any) -> None:
     with pytest.raises(InputError, match=r"^Pairs are of two texts each, but one is "):
         measure(name).score(pairs)
 
 
-def test_values_that_are_no_probabilities_are_refused() -> None:
+def test_scores_outside_zero_and_one_are_refused() -> None:
     source = symmetric()
     for wrong in (1.2, -0.1, np.nan):
         source.p = lambda a, b, wrong=wrong: wrong  # type: ignore[misc]

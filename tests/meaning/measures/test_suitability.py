@@ -120,7 +120,7 @@ def table(texts) -> AnnotationTable:
 
 
 @pytest.mark.slow
-def test_the_report_begins_with_what_does_not_fit():
+def test_report_begins_with_the_misfit():
     report = softirr.agreement(table(foreign()["fr"][:14]), "nli", cache=None, progress=None)
     assert (
         len(report.misfits) == 1
@@ -135,7 +135,7 @@ def test_the_report_begins_with_what_does_not_fit():
     assert not softirr.agreement(table(CLINICAL), "nli", cache=None, progress=None).misfits
 
 
-def test_scores_show_what_the_texts_alone_do_not():
+def test_constant_scores_cause_a_misfit():
     report = softirr.agreement(table(CLINICAL), Constant(0.9), chance="exact", cache=None, progress=None)
     assert len(report.misfits) == 1 and "drawn at random" in report.misfits[0]
     assert not softirr.agreement(table(CLINICAL), Constant(0.1), chance="exact", cache=None, progress=None).misfits

@@ -51,7 +51,7 @@ def indel(**options: object) -> Measure:
     return with_terminology(measure("indel"), [HEART, OTHER], **options)  # type: ignore[arg-type]
 
 
-def test_what_both_texts_mean_is_told_by_the_terminology() -> None:
+def test_terminology_decides_texts_that_it_knows() -> None:
     terms = indel()
     pairs = [("heart attack", "Myocardial infarction"), ("heart attack", "cardiac disease"), ("cough", "heart attack")]
     assert terms.both(pairs).tolist() == [[1, 1], [1, 0], [0, 0]]
@@ -168,7 +168,7 @@ def test_the_measure_terminology_alone(tmp_path: Path) -> None:
         ("indel", {"terminology": ["/nowhere.obo"]}, r"/nowhere\.obo does not exist"),
     ],
 )
-def test_what_cannot_be_used_is_refused(name: str, options: dict[str, object], message: str) -> None:
+def test_unusable_terminologies_are_refused(name: str, options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         softirr.measure(name, **options)
 

@@ -97,7 +97,7 @@ def test_values_of_wordings(kind: str, text: str, values: set[tuple[str, tuple[s
     assert value(text, kind) == (None if values is None else frozenset(values))
 
 
-def test_nothing_said_and_not_understood() -> None:
+def test_value_is_empty_if_unstated_and_none_if_not_understood() -> None:
     assert value("knee pain", "side") == frozenset()
     assert value("rash after swimming", "cause") is None
 
@@ -114,7 +114,7 @@ def test_most_wordings_are_understood(half: Half) -> None:
 
 
 @pytest.mark.parametrize("name", ["indel", "exact", "jaccard"])
-def test_what_counts_decides(name: str) -> None:
+def test_counted_attribute_decides(name: str) -> None:
     counting = under_policy(measure(name), COUNTING)
     p = table(counting)
     assert p[0, 1] == 1.0  # both mild
@@ -130,7 +130,7 @@ def test_what_counts_decides(name: str) -> None:
     np.testing.assert_allclose(PairScorer(counting, TEXTS).score(left, right), p.ravel(), atol=1e-6)
 
 
-def test_what_only_one_text_states_is_left_to_the_measure() -> None:
+def test_attribute_of_a_single_text_is_left_to_the_measure() -> None:
     pairs = [("mild pain", "pain"), ("mild pain", "painful sensation")]
     np.testing.assert_allclose(under_policy(Directed(), COUNTING).score(pairs), Directed().score(pairs))
 
@@ -158,7 +158,7 @@ def test_numbers_and_grades_have_one_value_in_each_wording() -> None:
     assert value("toxicity grade two", "severity") == value("grade II toxicity", "severity")
 
 
-def test_agreeing_on_the_attribute_alone_is_no_agreement() -> None:
+def test_same_attribute_alone_is_not_agreement() -> None:
     """Unrelated texts share some letters, which does not count as agreement on texts with the same side."""
     draw = Random(0)
     findings = "headache, chest pain, dry mouth, skin rash, kidney stone, hearing loss, weak pulse, ankle swelling"
@@ -174,7 +174,7 @@ def test_agreeing_on_the_attribute_alone_is_no_agreement() -> None:
     assert abs(value - truth) < 0.05
 
 
-def test_directions_and_what_counts() -> None:
+def test_counted_attribute_decides_both_directions() -> None:
     counting: Any = under_policy(Directed(), COUNTING)
     pairs = [("mild pain", "severe pain"), ("mild pain", "slight pain"), ("mild knee pain", "mild pain")]
     scorer = PairScorer(counting, [text for pair in pairs for text in pair])
@@ -189,7 +189,7 @@ def test_under_lenient_more_general_texts_are_the_same() -> None:
     assert lenient.score([("mild pain", "pain"), ("mild pain", "severe pain")]).tolist() == [1.0, 0.0]
 
 
-def test_the_policy_says_so(tmp_path: Any) -> None:
+def test_policy_describes_and_saves_its_counted_attributes(tmp_path: Any) -> None:
     policy = Policy("ours", ignore=frozenset({"side"}), count=frozenset({"severity", "time"}))
     assert policy.describe() == "ours: side does not count; severity, course and time decide"
     assert policy.to_dict()["count"] == ["severity", "time"]

@@ -45,7 +45,7 @@ def test_the_phrases_are_many_and_in_two_halves() -> None:
 
 
 @pytest.mark.parametrize("half, minimum_rate", [("seen", 0.97), ("unseen", 0.94)])
-def test_the_recognizer_is_as_good_as_the_documentation_says(half: Half, minimum_rate: float) -> None:
+def test_recognizer_reaches_the_documented_rates(half: Half, minimum_rate: float) -> None:
     """The unseen half was measured once, when the rules were finished; its errors were never looked at."""
     rates = measured(half)
     assert min(rates["all"][:2]) >= minimum_rate, rates
@@ -72,7 +72,7 @@ def test_the_recognizer_is_as_good_as_the_documentation_says(half: Half, minimum
         ("edema, left, mild", "edema", {"severity", "side"}),
     ],
 )
-def test_attributes_are_told_from_the_head(text: str, head: str, kinds: set[str]) -> None:
+def test_attributes_are_separated_from_the_head(text: str, head: str, kinds: set[str]) -> None:
     recognized = attributes(text)
     assert (recognized.head, recognized.kinds) == (head, kinds)
 
@@ -143,7 +143,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["mild 2", "severe 3 of", "3, mild", "on the left, 7", "severe and the"])
-def test_numbers_and_small_words_are_no_head(text: str) -> None:
+def test_numbers_and_small_words_stay_in_the_head(text: str) -> None:
     assert attributes(text).spans == () and attributes(text).head == text
 
 

@@ -46,7 +46,7 @@ def test_pairs_blocks_and_scores_agree(name: str) -> None:
 
 
 @pytest.mark.parametrize("more_general", ["strict", "graded", "lenient"])
-def test_directions_are_combined_as_the_policy_says(more_general: Any) -> None:
+def test_policy_decides_how_directions_combine(more_general: Any) -> None:
     raw = Directed()
     scored = under_policy(raw, Policy(ignore=frozenset({"severity"}), more_general=more_general))
     assert scored.directional
@@ -111,7 +111,7 @@ def test_two_policies_are_refused() -> None:
         under_policy(scored, Policy(more_general="strict"))
 
 
-def test_the_provenance_holds_the_policy() -> None:
+def test_provenance_includes_the_policy() -> None:
     provenance = under_policy(measure("indel"), ANY_SEVERITY.changed(more_general="strict")).provenance()
     assert provenance.measure == "indel (without severity; strict)"
     assert provenance.policy["ignore"] == ["severity"]

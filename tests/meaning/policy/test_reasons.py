@@ -116,13 +116,13 @@ def test_directions_say_which_text_is_more_general() -> None:
         ("blurred vision OS", "blurred vision OD"),
     ],
 )
-def test_a_text_with_an_attribute_of_its_own_is_not_called_more_general(a: str, b: str) -> None:
+def test_text_with_another_attribute_is_not_called_more_general(a: str, b: str) -> None:
     """The text without the attribute is not evidence about the original text."""
     (reason,) = explain([(a, b)], measure("indel"))
     assert reason.kind != "more general", reason.words
 
 
-def test_a_more_general_text_beside_another_difference() -> None:
+def test_more_general_text_with_another_difference_gets_both_reasons() -> None:
     (reason,) = explain([("left ulcer", "right gastric ulcer")], measure("exact"))
     assert reason.kinds == ("more general", "side")
     assert reason.words == "“ulcer” is more general than “gastric ulcer”, apart from side"
@@ -283,7 +283,7 @@ def test_each_reason_is_a_type_of_difference(reason: Reason, difference: str) ->
 
 @given(st.data())
 @settings(max_examples=30, deadline=None)
-def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> None:
+def test_examples_equal_a_plain_count(data: st.DataObject) -> None:
     text = st.sampled_from([f"t{n}" for n in range(8)])
     stored_reasons = st.builds(
         StoredReason,
@@ -319,7 +319,7 @@ def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> Non
         ]
 
 
-def test_what_if_equals_the_value_under_the_policy() -> None:
+def test_effect_of_ignoring_equals_the_value_under_the_policy() -> None:
     report = softirr.agreement(table(ROWS), "exact", options=softirr.AgreementOptions(what_if=True))
     ignored = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}))
     assert report.reasons is not None
@@ -335,7 +335,7 @@ def test_what_if_equals_the_value_under_the_policy() -> None:
     assert under.reasons is not None and under.reasons.what_if == ()
 
 
-def test_what_if_says_nothing_of_a_change_that_two_digits_do_not_show() -> None:
+def test_change_below_two_digits_is_not_reported() -> None:
     change = {"attribute": "severity", "coefficient": "krippendorff_alpha", "value": 0.5049, "instead_of": 0.4953}
     assert list(_what_if(change)) == []
     assert "be 0.51 instead of 0.50" in _what_if({**change, "value": 0.5051})[0]
@@ -382,6 +382,6 @@ def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
     assert reason.kind == "unrelated" and len(counting_measure.asked) <= 250
 
 
-def test_a_negation_that_only_one_text_has_is_told_in_words() -> None:
+def test_negation_in_a_single_text_is_described_in_words() -> None:
     ((reason,),) = ([entry.words for entry in explain([("rash", "no rash")], softirr.measure("indel"))],)
     assert reason == "affirmed against negated (“no”)"

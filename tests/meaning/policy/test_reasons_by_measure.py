@@ -42,7 +42,7 @@ def test_an_attribute_is_the_reason_from_the_threshold_on(score: float, kind: st
     assert one("mild pain", "severe ache", measure).kind == kind
 
 
-def test_an_attribute_without_which_equivalence_does_not_rise_is_no_reason() -> None:
+def test_attribute_that_does_not_change_the_score_is_not_a_reason() -> None:
     constant = Invented(lambda _: 0.8)
     assert one("mild pain", "severe ache", constant).kind == "unrelated"
     assert one("mild left pain", "severe right ache", constant).kind == "unrelated"
@@ -75,7 +75,7 @@ def test_a_list_has_parts_that_match_and_parts_that_do_not(same_score: float, ot
     assert one("fever, cough", "chills", measure, directions=np.full((1, 2), 0.1)).kind == kind
 
 
-def test_the_directions_of_what_is_left_say_which_text_is_more_general() -> None:
+def test_directions_without_the_attribute_decide_the_more_general_text() -> None:
     """Where both texts name an attribute differently, they are asked without it."""
     pair = ("left tic", "right spasm of a")
     directed, undirected = Directed(lambda _: 0.1), Invented(lambda _: 0.1)
@@ -87,7 +87,7 @@ def test_the_directions_of_what_is_left_say_which_text_is_more_general() -> None
 @pytest.mark.parametrize(
     ("forward", "backward", "general"), [(0.5, 0.49, "b"), (0.49, 0.5, "a"), (0.5, 0.5, None), (0.4, 0.4, None)]
 )
-def test_a_direction_holds_from_one_half_on(forward: float, backward: float, general: str | None) -> None:
+def test_direction_counts_from_one_half(forward: float, backward: float, general: str | None) -> None:
     reason = one(
         "tic", "spasm", Invented(lambda _: 0.1),
         directions=np.array([[forward, backward]]),
@@ -109,7 +109,7 @@ def test_a_word_is_known_from_three_texts_on() -> None:
     assert known_words(["ileum", "the ileum", "ileum of a"]) == {"ileum"}
 
 
-def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
+def test_word_in_several_answers_is_not_a_misspelling() -> None:
     assert is_misspelling("arthritis", "arteritis")
     words = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
     assert not is_misspelling("arthritis", "arteritis", words)
@@ -126,7 +126,7 @@ def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
         ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
     ],
 )
-def test_texts_that_the_measure_cannot_read_are_no_lists(a: str, b: str) -> None:
+def test_texts_that_the_measure_cannot_read_are_not_lists(a: str, b: str) -> None:
     (reason,) = explain([(a, b)], measure("nli"))
     assert reason.kind != "list"
 

@@ -11,7 +11,7 @@ from softirr.errors import InputError
 from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy, find_policy
 
 
-def test_a_policy_says_what_it_does() -> None:
+def test_policy_describes_itself() -> None:
     assert AS_WRITTEN.is_default
     policy = Policy("ours", ignore={"time", "severity"}, more_general="strict", split="lines")  # type: ignore[arg-type]
     assert policy.kinds == ("severity", "time")
@@ -50,7 +50,7 @@ def test_every_preset_is_found_and_kept(name: str, tmp_path: Path) -> None:
         ('{"ignores": []}', "no key 'ignores'"),
     ],
 )
-def test_what_is_no_policy_is_refused(policy_text: str, message: str, tmp_path: Path) -> None:
+def test_invalid_policy_files_are_refused(policy_text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_text(policy_text)
     with pytest.raises(InputError, match=message):
         find_policy(tmp_path / "policy.json")
@@ -66,6 +66,6 @@ def test_a_policy_of_one_text_is_refused() -> None:
         Policy(ignore="severity")  # type: ignore[arg-type]
 
 
-def test_a_file_may_hold_some_keys_only(tmp_path: Path) -> None:
+def test_file_may_have_only_some_keys(tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_text(json.dumps({"ignore": ["side"]}))
     assert find_policy(tmp_path / "policy.json") == Policy(ignore=frozenset({"side"}))

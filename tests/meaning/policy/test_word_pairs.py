@@ -84,7 +84,7 @@ def test_words_look_alike_from_seven_of_ten_letters_and_four_letters_on() -> Non
     assert not look_alike("12345", "12345a") and not look_alike("12345a", "12345")
 
 
-def test_runs_of_more_than_a_hundred_letters_are_no_words() -> None:
+def test_runs_of_more_than_a_hundred_letters_are_not_words() -> None:
     word = "qw" * 50
     assert look_alike(word, word) and is_misspelling(word, word)
     assert not look_alike(word + "e", word) and not is_misspelling(word + "e", word + "e")

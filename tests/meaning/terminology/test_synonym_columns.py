@@ -37,7 +37,7 @@ def test_one_table(tmp_path: Path, header: str, cell: str) -> None:
     assert names_by_id["2"] == {"rash"}
 
 
-def test_a_synonym_in_a_row_of_its_own_keeps_its_marks(tmp_path: Path) -> None:
+def test_separate_synonym_keeps_its_punctuation(tmp_path: Path) -> None:
     path = tmp_path / "house.tsv"
     path.write_text("id\tname\tsynonym\n1\tfever\thot; sweaty, tired\n", encoding="utf-8")
     assert names(path)["1"] == {"fever", "hot; sweaty, tired"}

@@ -120,7 +120,7 @@ class TestExamples:
         [{1, 2}, {"a": [1, 2]}, "01", None, 3, [], [0, 1], np.zeros((2, 2, 2)), pl.DataFrame({"a": [1]}).lazy()],
         ids=lambda value: type(value).__name__,
     )
-    def test_what_is_no_matrix(self, matrix: Any) -> None:
+    def test_values_other_than_a_matrix_are_refused(self, matrix: Any) -> None:
         with pytest.raises(
             softirr.InputError, match=r"^The matrix is of type .* one row per item and one column per rater"
         ):

@@ -189,7 +189,7 @@ class TestDegenerate:
         for name in coefficient_keys()[1:]:
             assert coefficients[name] == (None, Undefined.ONE_ITEM), name
 
-    def test_one_shared_item_beside_others(self):
+    def test_alpha_of_a_single_shared_item_is_undefined(self):
         coefficients = self.values([[0, 1], [0, -1], [-1, 2]])
         assert coefficients["krippendorff_alpha"] == (None, Undefined.ONE_ITEM)
 

@@ -262,6 +262,6 @@ def test_only_the_order_of_equivalences_counts(key, seed):
     assert near_estimate.draws == pytest.approx(far_estimate.draws, abs=1e-12) and np.ptp(near_estimate.draws) > 0
 
 
-def test_a_coefficient_without_a_chance_of_its_own_needs_every_expectation():
+def test_coefficient_names_the_expectations_that_it_needs():
     assert set(registry.definition("cohen_kappa").expectations) == {"cohen"}
     assert set(registry.definition("sigma").expectations) == {"cohen", "pooled", "uniform"}

@@ -94,7 +94,7 @@ class TestEdges:
         assert sigma.ci95[0] <= sigma.value - possible_share and sigma.ci95[1] >= sigma.value + possible_share
 
     @pytest.mark.slow
-    def test_the_interval_holds_the_value_and_stays_in_range(self):
+    def test_interval_includes_the_value_and_stays_in_range(self):
         for seed in range(20):
             for name, estimate in estimates("2 categories", 12, seed).items():
                 interval = estimate.coefficient

@@ -121,7 +121,7 @@ def test_drawn_chance_is_that_of_all_pairs() -> None:
 CSV = "item,rater,text,w\n1,a,fever,2\n1,b,fevers,2\n2,a,cough,1\n2,b,rash,\n3,a,pain,0.5\n3,b,pain,0.5\n"
 
 
-def test_a_file_says_its_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_weight_column_of_a_file_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.csv"
     path.write_text(CSV)
     assert main(["score", str(path), "--measure", "exact", "--weight", "w", "--json"]) == 0
@@ -167,7 +167,7 @@ def test_an_item_of_weight_0_is_left_out_with_the_reason() -> None:
         weighted(table, [0.0] * len(table.items))
 
 
-def test_what_takes_no_weights_says_so() -> None:
+def test_functions_without_weights_refuse_them() -> None:
     texts_of_items = drawn(30)
     table = weighted(table_of(rows_of(texts_of_items)), _for(texts_of_items, np.arange(30) + 1.0))
     for call in (

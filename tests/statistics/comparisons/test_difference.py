@@ -105,7 +105,7 @@ class TestPublished:
             assert result.standard_error == pytest.approx(np.hypot(np.std(a.draws), np.std(b.draws)), rel=0.05)
 
 
-def test_a_bootstrap_of_the_items_says_the_same() -> None:
+def test_standard_error_equals_a_bootstrap_of_the_items() -> None:
     rng = np.random.default_rng(3)
     a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2))
     weights = rng.multinomial(15, np.full(15, 1 / 15), 4000).astype(float)
@@ -119,7 +119,7 @@ def test_the_same_answers_do_not_differ() -> None:
     assert (itself.value, itself.ci95, p_value(itself, 15)) == (0, (0, 0), 1)
 
 
-def test_what_is_undefined_stays_so() -> None:
+def test_difference_of_an_undefined_value_is_undefined() -> None:
     nothing = Sample(Coefficient(None, undefined="only one rater"), np.zeros(0), ())
     assert difference(_sample(_matrix(ROUND_1)), nothing).undefined == "only one rater"
     assert p_value(Coefficient(0.2), 10) is None

@@ -163,7 +163,7 @@ class TestPool:
         assert design.complete and design.cohen_weight.sum() == pytest.approx(1 / 2)
 
     @pytest.mark.parametrize("weights", [False, True])
-    def test_a_sampled_pair_weighs_what_it_adds_to_agreement_by_chance(self, weights):
+    def test_sampled_pair_weighs_its_share_of_chance_agreement(self, weights):
         """Each rater pair counts once, however many items it shares and however heavy they are."""
         ratings = uneven_ratings(60, weights=weights)
         design = Design.of(ratings, text_pairs(), equal, pool=900)
@@ -213,7 +213,7 @@ class TestStrata:
         total = float(frame.texts.weights(ratings.pair_weights).sum())
         assert frame.rate == pytest.approx(rate / rate.sum() * total / 2)
 
-    def test_pairs_of_different_items_are_drawn_by_what_they_add_to_the_variance(self):
+    def test_pairs_of_different_items_are_drawn_by_their_share_of_the_variance(self):
         _, design = self.frames()
         frame = design.different
         stratum_weights = [design.pooled_weight[frame.texts.owner[frame.stratum == h]].sum() for h in range(3)]
@@ -359,14 +359,14 @@ class TestFrames:
             for rater in ("ann", "bob")
         )
 
-    def test_an_id_says_whether_its_pair_is_of_one_item(self):
+    def test_id_shows_whether_its_pair_is_of_one_item(self):
         table = self.table()
         frames = Frames(table, PairScorer(softirr.measure("indel"), table.texts), 0, "optimal")
         assert frames.prefix == "0-d238d7c0", "sheets of earlier releases"
         for frame, member in list(frames.design.draws())[:60]:
             assert is_of_item(frames.unit(frame, member).id) is (frame == 0)
 
-    def test_each_pair_of_texts_has_a_place_of_its_own_in_the_order(self):
+    def test_order_of_text_pairs_has_no_ties(self):
         table = AnnotationTable.from_answers(answers(sets=True))
         rank = Frames(table, PairScorer(softirr.measure("indel"), table.texts), 0, "optimal").design.same.rank
         assert len(np.unique(rank)) == len(rank)

@@ -114,7 +114,7 @@ class TestEverythingJudged:
 
 
 class TestInterval:
-    def test_it_holds_the_truth(self):
+    def test_intervals_cover_the_true_value(self):
         """40 projects of a measure of letters that knows nothing of the concepts but the first letters.
 
         30 judgments each.
@@ -158,7 +158,7 @@ class TestInterval:
     @pytest.mark.slow
     @given(seed=st.integers(0, 10_000), n=st.sampled_from([1, 3, 15]), keep=st.floats(0, 1), sets=st.booleans())
     @settings(max_examples=25, deadline=None)
-    def test_it_is_inside_the_range_and_holds_the_value(self, seed, n, keep, sets):
+    def test_interval_is_in_range_and_includes_the_value(self, seed, n, keep, sets):
         table = AnnotationTable.from_answers(rows(12, seed=seed, keep=keep, sets=sets))
         sheet = draw_sheet(table, "indel", judgments=n)
         report = apply(table, "indel", [judged(sheet)], options=softirr.AgreementOptions(reasons=False))

@@ -127,7 +127,7 @@ def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn_s
 
 
 @pytest.mark.parametrize(("more_general", "same"), [("lenient", 1.0), ("strict", 0.0), ("graded", 0.0)])
-def test_that_a_text_is_more_general_counts_as_the_policy_says(drawn_sheet, more_general, same):
+def test_policy_decides_whether_a_more_general_text_counts(drawn_sheet, more_general, same):
     answers, _, units = drawn_sheet
     table = AnnotationTable.from_answers(answers)
     measure = softirr.measure("indel", policy=softirr.Policy(more_general=more_general, ignore={"severity"}))

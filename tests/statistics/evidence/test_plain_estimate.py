@@ -246,7 +246,7 @@ def test_known_pairs_change_their_own_pairs_only(decided):
         assert result.value == 0.4 and result.details.judgments_only is None and not result.judgments
 
 
-def test_items_that_all_agree_leave_what_as_many_items_miss():
+def test_interval_of_perfect_agreement_allows_for_unseen_items():
     """With a probability of 5%: 1 - 0.05^(1/n) of the items."""
     n = 5
     rows = [Answer(str(item), rater, (f"finding {item}",)) for item in range(n) for rater in "ab"]

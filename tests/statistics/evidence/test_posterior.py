@@ -97,7 +97,7 @@ def test_nodes_of_a_spread():
     assert share == pytest.approx(stats.t.pdf([-2, -1, 0, 1, 2], 3) / stats.t.pdf([-2, -1, 0, 1, 2], 3).sum())
 
 
-def test_what_has_no_pairs_or_no_weight_is_at_chance():
+def test_scores_without_pairs_or_weight_are_at_chance():
     nothing = np.zeros(0)
     ones = np.ones(4)
     assert Scores(np.full(4, 0.5), ones, nothing, nothing).beyond_chance() == (0.5, 0.0)

@@ -51,7 +51,7 @@ class TestTwoRaters:
         paper = consensus(answers, matrix, method="greedy")
         assert sum(m.equivalence for m in paper.matches) / 3 == pytest.approx(p[greedy(p)].mean())
 
-    def test_unrelated_texts_stand_side_by_side_and_suggest_nothing(self):
+    def test_unrelated_texts_share_a_row_and_give_no_suggestion(self):
         actual_consensus = consensus({"a": ("fever",), "b": ("rash",)}, known)
         assert (actual_consensus.matches[0].relation, actual_consensus.matches[0].support) == ("unrelated", 1)
         assert actual_consensus.suggestion == ()
@@ -94,7 +94,7 @@ class TestSeveralRaters:
         # rash and cough are left over and stand side by side
         assert [m.relation for m in actual_consensus.matches[1:]] == ["unrelated"]
 
-    def test_two_of_four_are_no_majority(self):
+    def test_two_of_four_are_not_a_majority(self):
         actual_consensus = consensus({"a": ("fever",), "b": ("pyrexia",), "c": ("cough",), "d": ()}, known)
         assert actual_consensus.matches[0].support == 2
         assert actual_consensus.suggestion == ()
@@ -128,7 +128,7 @@ class TestSeveralRaters:
 
     @given(seed=st.integers(0, 2**32 - 1), n_raters=st.integers(2, 5))
     @settings(max_examples=50, deadline=None)
-    def test_true_clusters_are_found_whatever_the_order_of_the_raters(self, seed, n_raters):
+    def test_true_clusters_are_found_in_any_order_of_raters(self, seed, n_raters):
         """With P from known concepts, clusters are the concepts, each rater at most once in each."""
         rng = np.random.default_rng(seed)
         answers = {
@@ -154,7 +154,7 @@ class TestSeveralRaters:
 
     @given(seed=st.integers(0, 2**32 - 1))
     @settings(max_examples=40, deadline=None)
-    def test_every_text_stands_in_one_place(self, seed):
+    def test_every_text_is_in_exactly_one_match(self, seed):
         rng = np.random.default_rng(seed)
         answers = {f"r{r}": tuple(f"t{r}.{i}" for i in range(rng.integers(0, 5))) for r in range(rng.integers(1, 6))}
         n = len(distinct_texts(answers))

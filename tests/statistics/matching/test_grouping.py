@@ -100,7 +100,7 @@ def test_a_component_that_is_too_large_is_cut_at_its_weaker_pairs(monkeypatch) -
     assert grouped(3, pairs)[0] == [[0, 1, 2]]
 
 
-def test_contradictions_are_told() -> None:
+def test_contradictions_are_returned() -> None:
     groups, contradictions = grouped(3, [(0, 1, 0.9)], {(0, 2): False, (1, 2): True}, weight=[3, 2, 1])
     assert groups == [[0, 1], [2]] and contradictions == [(1, 2)]
 
