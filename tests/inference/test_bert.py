@@ -65,9 +65,9 @@ def test_weights_and_logits_are_those_of_transformers(implementations: Any) -> N
     expected = dict(reference_model.named_parameters())
     shapes = model.shapes(model.config)
     assert shapes.keys() == expected.keys() and len(list(model.parameters())) == len(shapes)
-    left, right = (side.ravel() for side in np.mgrid[: len(TEXTS), 10 : len(TEXTS)])
-    batch = PairTokens(reference_tokenizer, 128).table(TEXTS).pack(left, right)
-    same = PairTokens(own_tokenizer, 128).table(TEXTS).pack(left, right)
+    left_texts, right_texts = (side.ravel() for side in np.mgrid[: len(TEXTS), 10 : len(TEXTS)])
+    batch = PairTokens(reference_tokenizer, 128).table(TEXTS).pack(left_texts, right_texts)
+    same = PairTokens(own_tokenizer, 128).table(TEXTS).pack(left_texts, right_texts)
     assert np.array_equal(batch.ids, same.ids) and np.array_equal(batch.types, same.types)
     with torch.inference_mode():
         assert torch.equal(PackedBert(model)(batch), PackedBert(reference_model)(batch))

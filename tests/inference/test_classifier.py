@@ -254,10 +254,10 @@ def test_the_last_batches_of_several_threads_are_small(bert_model: Path) -> None
 @pytest.mark.slow
 def test_too_long_pairs_lose_tokens_of_the_longer_text_first(any_model: Path) -> None:
     texts = [" ".join(some_texts(9, seed=5)), "fever", " ".join(some_texts(5, seed=6))]
-    left, right = np.array([0, 1, 0, 2, 1]), np.array([1, 0, 2, 0, 1])
+    left_texts, right_texts = np.array([0, 1, 0, 2, 1]), np.array([1, 0, 2, 0, 1])
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32", max_length=31))
-    outputs = classifier.run(texts, left, right)
-    pairs = [(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]
+    outputs = classifier.run(texts, left_texts, right_texts)
+    pairs = [(texts[i], texts[j]) for i, j in zip(left_texts, right_texts, strict=True)]
     assert np.abs(softmax(outputs.logits) - plain_probabilities(any_model, pairs, max_length=31)).max() < 1e-5
     assert outputs.truncated.tolist() == [True, True, True, True, False]
 

@@ -51,9 +51,9 @@ def test_logits_are_those_of_transformers_on_expanded_rows(folder: Path, tmp_pat
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     tokenizer, reference_model = load(tmp_path, CLASSIFIER, torch.float32)
     own_tokenizer, model = load_own_bert(folder, torch.float32)
-    left, right = np.triu_indices(len(TEXTS), 1)
-    batch = PairTokens(own_tokenizer, 128).table(TEXTS).pack(left, right)
-    same = PairTokens(tokenizer, 128).table(TEXTS).pack(left, right)
+    left_texts, right_texts = np.triu_indices(len(TEXTS), 1)
+    batch = PairTokens(own_tokenizer, 128).table(TEXTS).pack(left_texts, right_texts)
+    same = PairTokens(tokenizer, 128).table(TEXTS).pack(left_texts, right_texts)
     assert np.array_equal(batch.ids, same.ids) and np.array_equal(batch.types, same.types)
     with torch.inference_mode():
         assert torch.allclose(PackedBert(model)(batch), PackedBert(reference_model)(batch), atol=1e-4)
@@ -87,9 +87,11 @@ class Recorder:
         self.number, self.id2label, self.closed = number, {0: "no", 1: "yes"}, False
         self.pairs: list[tuple[str, str]] = []
 
-    def run(self, texts: Any, left: Any, right: Any) -> Outputs:
-        self.pairs += [(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]
-        return Outputs(np.full((len(left), 2), self.number, dtype=np.float32), np.zeros(len(left), dtype=bool))
+    def run(self, texts: Any, left_texts: Any, right_texts: Any) -> Outputs:
+        self.pairs += [(texts[i], texts[j]) for i, j in zip(left_texts, right_texts, strict=True)]
+        return Outputs(
+            np.full((len(left_texts), 2), self.number, dtype=np.float32), np.zeros(len(left_texts), dtype=bool)
+        )
 
     def close(self) -> None:
         self.closed = True
@@ -99,12 +101,15 @@ def test_pair_goes_to_the_same_engine_in_any_batch(folder: Path) -> None:
     first, second, opened = Recorder(1), Recorder(2), []
     engine = ByLanguage(first, lambda: opened.append(1) or second, EnglishTest(folder / "english.npz").score, BOUND)
     texts = ["chest pain", "fever", "Brustschmerzen", "kein Fieber", "发烧", "38.5"]
-    left, right = np.triu_indices(len(texts), 1)
+    left_texts, right_texts = np.triu_indices(len(texts), 1)
     english = engine.run(texts[:2], np.array([0]), np.array([1])).logits
     assert english.tolist() == [[1, 1]] and not opened
-    together = engine.run(texts, left, right).logits[:, 0]
+    together = engine.run(texts, left_texts, right_texts).logits[:, 0]
     assert len(opened) == 1
-    logits = [engine.run(texts, np.array([i]), np.array([j])).logits[0, 0] for i, j in zip(left, right, strict=True)]
+    logits = [
+        engine.run(texts, np.array([i]), np.array([j])).logits[0, 0]
+        for i, j in zip(left_texts, right_texts, strict=True)
+    ]
     assert together.tolist() == logits
     assert ("Brustschmerzen", "kein Fieber") in second.pairs and ("fever", "发烧") in second.pairs
     assert ("chest pain", "fever") not in second.pairs and ("fever", "38.5") not in second.pairs

@@ -55,13 +55,13 @@ def waiting_worker(folder: Path) -> type:
     """A worker that reports its node, and waits there while the file ``hold`` exists."""
 
     class Waiting(sharded_engine.Worker):  # inside a function, so that its code travels to the node
-        def run(self, texts: Any, left: Any, right: Any) -> Outputs:
+        def run(self, texts: Any, left_texts: Any, right_texts: Any) -> Outputs:
             import ray
 
             (folder / ray.get_runtime_context().get_node_id()).touch()
             while (folder / "hold").exists():
                 time.sleep(0.05)
-            return super().run(texts, left, right)
+            return super().run(texts, left_texts, right_texts)
 
     (folder / "hold").touch()
     return Waiting
@@ -71,14 +71,14 @@ def deadly_worker(folder: Path) -> type:
     """A worker process that ends at a text that names a number of deaths, until that number is reached."""
 
     class Deadly(sharded_engine.Worker):
-        def run(self, texts: Any, left: Any, right: Any) -> Outputs:
+        def run(self, texts: Any, left_texts: Any, right_texts: Any) -> Outputs:
             for text in texts:
                 if text.startswith("deadly "):
                     deaths = len(list(folder.iterdir()))
                     if deaths < int(text.split()[1]):
                         (folder / str(deaths)).touch()
                         os._exit(1)
-            return super().run(texts, left, right)
+            return super().run(texts, left_texts, right_texts)
 
     return Deadly
 
@@ -172,20 +172,20 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
     on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
     # One pair of the texts below is in the share that is dealt out last: pairs of short texts come last.
     texts = [*(text + " of the acute and chronic renal failure" for text in TEXTS), "deadly 99", "x"]
-    left, right = np.triu_indices(len(TEXTS), 1)
-    left, right = np.append(left, 20), np.append(right, 21)
+    left_texts, right_texts = np.triu_indices(len(TEXTS), 1)
+    left_texts, right_texts = np.append(left_texts, 20), np.append(right_texts, 21)
     try:
         with SQLiteCache(tmp_path / "pairs.sqlite") as cache:
             scorer = PairScorer(on_ray, texts, cache=cache)
             with pytest.raises(SoftirrError, match=rf"^{191 * 2 % SHARE} comparisons .* ended 3 workers") as raised:
-                scorer.score(left, right)
+                scorer.score(left_texts, right_texts)
             assert "deadly" not in str(raised.value), "no text in a message"
             # One more where its worker ends before it has sent the result of the share before, which is not blamed.
             assert len(list(deaths.iterdir())) in (3, 4)
             # The first chunk, of four shares in two directions.
             assert scorer.pairs_scored == 2 * SHARE
             second_scorer = PairScorer(measure(f"nli:{bert_model}", **{**options, "workers": None}), texts, cache=cache)
-            second_scorer.score(left, right)
+            second_scorer.score(left_texts, right_texts)
             assert second_scorer.pairs_scored == 191 - scorer.pairs_scored
     finally:
         on_ray.close()

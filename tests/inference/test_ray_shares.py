@@ -32,8 +32,8 @@ class Actor:
         self.about = SimpleNamespace(remote=lambda: Reference(self, None))
         self.run = SimpleNamespace(remote=self._run)
 
-    def _run(self, texts: list[str], left: Any, right: Any) -> Reference:
-        self.waiting.append(Reference(self, texts, len(left)))
+    def _run(self, texts: list[str], left_texts: Any, right_texts: Any) -> Reference:
+        self.waiting.append(Reference(self, texts, len(left_texts)))
         return self.waiting[-1]
 
     def dead(self) -> bool:

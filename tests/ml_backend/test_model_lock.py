@@ -103,9 +103,9 @@ class StepByStep(FunctionMeasure):
         super().__init__(lambda a, b: 0.5, "nli:step")
         self.threads: list[str] = []
 
-    def directions(self, texts: Any, left: Any, right: Any) -> Any:
+    def directions(self, texts: Any, left_texts: Any, right_texts: Any) -> Any:
         self.threads.append(threading.current_thread().name)
-        return super().directions(texts, left, right)
+        return super().directions(texts, left_texts, right_texts)
 
 
 class TestScorer:

@@ -93,8 +93,8 @@ def test_regions_of_two_raters_are_a_stable_match(axes: int) -> None:
 def _value(box: list[tuple[int, int]]) -> dict[str, int]:
     if len(box) == 1:
         return {"start": box[0][0], "end": box[0][1]}
-    (left, right), (top, bottom) = box
-    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
+    (x_start, x_end), (y_start, y_end) = box
+    return {"x": x_start, "y": y_start, "width": x_end - x_start, "height": y_end - y_start}
 
 
 def _shared(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> float:

@@ -29,9 +29,9 @@ def mean(pairs):
     return sum(w * x for w, x in pairs) / sum(w for w, _ in pairs)
 
 
-def met_by_chance(left, right):
-    """Mean agreement of every answer of the left with every one of the right, both with weights."""
-    return mean((w * v, same(a, b)) for w, a in left for v, b in right)
+def met_by_chance(rated, others_rated):
+    """Mean agreement of every rated answer with every answer of the others, both with weights."""
+    return mean((w * v, same(a, b)) for w, a in rated for v, b in others_rated)
 
 
 def corrected(observed, expected):

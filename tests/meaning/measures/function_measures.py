@@ -23,8 +23,8 @@ class FunctionMeasure(Measure):
         self.p = p
         self.asked: list[tuple[str, str]] = []
 
-    def directions(self, texts: Sequence[str], left: Any, right: Any) -> Any:
-        pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+    def directions(self, texts: Sequence[str], left_texts: Any, right_texts: Any) -> Any:
+        pairs = [(texts[i], texts[j]) for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)]
         self.asked.extend(pairs)
         return self.values(pairs)
 

@@ -106,7 +106,7 @@ def test_all_stages_together_keep_the_contract(name: str) -> None:
 def test_kinds_keep_the_contract() -> None:
     numbers = of_numbers()
     texts = [str(k) for k in range(7)]
-    left, right = (side.ravel() for side in np.mgrid[:7, :7])
-    p = PairScorer(numbers, texts).score(left, right).reshape(7, 7)
+    left_texts, right_texts = (side.ravel() for side in np.mgrid[:7, :7])
+    p = PairScorer(numbers, texts).score(left_texts, right_texts).reshape(7, 7)
     np.testing.assert_allclose(PairScorer(numbers, texts).block(np.arange(7), np.arange(7)), p, atol=1e-6)
     assert np.array_equal(p, p.T) and np.all(np.diag(p) == 1)

@@ -60,9 +60,11 @@ def test_each_unordered_pair_is_asked_once_in_both_directions(folder: Path, monk
     scored_pairs: list[tuple[str, str]] = []
     run = nli._engine.run  # type: ignore[attr-defined]
 
-    def spy(texts, left, right, **options):  # type: ignore[no-untyped-def]
-        scored_pairs.extend((texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True))
-        return run(texts, left, right, **options)
+    def spy(texts, left_texts, right_texts, **options):  # type: ignore[no-untyped-def]
+        scored_pairs.extend(
+            (texts[i], texts[j]) for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
+        )
+        return run(texts, left_texts, right_texts, **options)
 
     monkeypatch.setattr(nli._engine, "run", spy)  # type: ignore[attr-defined]
     nli.score([*PAIRS, *PAIRS, *((b, a) for a, b in PAIRS)])
@@ -102,12 +104,12 @@ def test_label_order_can_be_given_by_option_or_behind_the_name(folder: Path, tmp
 
 def test_pair_scorer_and_cache_score_nothing_twice(folder: Path) -> None:
     nli, cache = measure(f"nli:{folder}", device="cpu"), MemoryCache()
-    left, right = np.arange(30), (np.arange(30) * 7 + 3) % 30
+    left_texts, right_texts = np.arange(30), (np.arange(30) * 7 + 3) % 30
     first = PairScorer(nli, TEXTS, cache=cache)
-    scores = first.score(left, right)
+    scores = first.score(left_texts, right_texts)
     assert first.pairs_scored > 20
     second = PairScorer(measure(f"nli:{folder}", device="cpu"), TEXTS[::-1], cache=cache)
-    assert second.score(29 - right, 29 - left).tolist() == scores.tolist()
+    assert second.score(29 - right_texts, 29 - left_texts).tolist() == scores.tolist()
     assert second.pairs_scored == 0
 
 

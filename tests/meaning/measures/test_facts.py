@@ -77,12 +77,14 @@ def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
 def test_blocks_of_vectors_and_pairs_agree() -> None:
     with_facts_read: Any = measure("jaccard").with_stage(Facts())
     texts = ["5 mg aspirin", "0.005 g aspirin", "7 mg aspirin", "no fever", "fever", "rash"]
-    every = np.arange(len(texts))
-    block = PairScorer(with_facts_read, texts).block(every, every)
-    left, right = np.divmod(np.arange(len(texts) ** 2), len(texts))
-    pairs = [(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]
+    text_indices = np.arange(len(texts))
+    block = PairScorer(with_facts_read, texts).block(text_indices, text_indices)
+    left_texts, right_texts = np.divmod(np.arange(len(texts) ** 2), len(texts))
+    pairs = [(texts[i], texts[j]) for i, j in zip(left_texts, right_texts, strict=True)]
     np.testing.assert_allclose(with_facts_read.score(pairs), block.ravel(), atol=1e-6)
-    np.testing.assert_allclose(PairScorer(with_facts_read, texts).score(left, right), block.ravel(), atol=1e-6)
+    np.testing.assert_allclose(
+        PairScorer(with_facts_read, texts).score(left_texts, right_texts), block.ravel(), atol=1e-6
+    )
     assert block[0, 1] == 1.0 and block[0, 2] == block[3, 4] == np.float32(with_facts_read.unrelated)
 
 

@@ -35,10 +35,10 @@ def symmetric() -> FunctionMeasure:
     return FunctionMeasure(lambda a, b: 0.9 / (1 + abs(len(a) - len(b))), "symmetric")
 
 
-def expected(left: list[int], right: list[int]) -> np.ndarray:
+def expected(left_texts: list[int], right_texts: list[int]) -> np.ndarray:
     """Both directions of every pair, one at a time."""
     rows = []
-    for i, j in zip(left, right, strict=True):
+    for i, j in zip(left_texts, right_texts, strict=True):
         a, b = (" ".join(TEXTS[k].split()) for k in (i, j))
         rows.append([1.0, 1.0] if a == b else [entailment(a, b), entailment(b, a)])
     return np.array(rows).reshape(-1, 2)
@@ -57,11 +57,11 @@ def test_values_are_the_measures_own_and_no_pair_is_asked_twice(
     source.chunk = chunk  # type: ignore[attr-defined]
     scorer = PairScorer(source, TEXTS, cache=MemoryCache() if with_cache else None)
     for call in calls:
-        left, right = [i for i, _ in call], [j for _, j in call]
-        directions = scorer.entail(np.array(left, dtype=np.int64), np.array(right, dtype=np.int64))
-        assert directions is not None and np.array_equal(directions, expected(left, right))
-        scores = scorer.score(np.array(right, dtype=np.int64), np.array(left, dtype=np.int64))
-        assert np.array_equal(scores, mutual(expected(left, right)))
+        left_texts, right_texts = [i for i, _ in call], [j for _, j in call]
+        directions = scorer.entail(np.array(left_texts, dtype=np.int64), np.array(right_texts, dtype=np.int64))
+        assert directions is not None and np.array_equal(directions, expected(left_texts, right_texts))
+        scores = scorer.score(np.array(right_texts, dtype=np.int64), np.array(left_texts, dtype=np.int64))
+        assert np.array_equal(scores, mutual(expected(left_texts, right_texts)))
     unordered = [frozenset(pair) for pair in source.asked]
     assert len(unordered) == len(set(unordered)) == scorer.pairs_scored
     assert all(len(pair) == 2 for pair in unordered), "the same text was asked about itself"
@@ -121,13 +121,13 @@ def test_scores_outside_zero_and_one_are_refused() -> None:
 @pytest.mark.parametrize("kind", [directed, symmetric])
 def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
     everything, cache = np.arange(len(TEXTS)), MemoryCache()
-    left, right = np.repeat(everything, len(TEXTS)), np.tile(everything, len(TEXTS))
-    PairScorer(kind(), TEXTS, cache=cache).score(left, right)
-    plain_scores = PairScorer(kind(), TEXTS).score(left, right)
+    left_texts, right_texts = np.repeat(everything, len(TEXTS)), np.tile(everything, len(TEXTS))
+    PairScorer(kind(), TEXTS, cache=cache).score(left_texts, right_texts)
+    plain_scores = PairScorer(kind(), TEXTS).score(left_texts, right_texts)
     source = kind()
     a, b = sorted({" ".join(text.split()) for text in TEXTS})[:2]
     scorer = PairScorer(with_decisions(source, {(a, b): True}), TEXTS, cache=cache)
-    scores = scorer.score(left, right)
+    scores = scorer.score(left_texts, right_texts)
     assert source.asked == [] and scorer.pairs_scored == 0, "a decision asked the model again"
     changed = scores != plain_scores
     assert changed.any() and np.all(scores[changed] == 1)

@@ -79,11 +79,13 @@ def test_single_sentence_follows_from_the_best_premise() -> None:
 
 def test_scorer_and_measure_agree_and_count_sentences_once() -> None:
     texts = ["No fever. Dry cough.", "Dry cough. No fever.", "Dry cough.", "No fever. Rash. Dry cough.", "Rash"]
-    left, right = (side.ravel() for side in np.mgrid[: len(texts), : len(texts)])
+    left_texts, right_texts = (side.ravel() for side in np.mgrid[: len(texts), : len(texts)])
     source = invented()
     scorer = PairScorer(source, texts)
-    p = scorer.score(left, right)
-    np.testing.assert_allclose(p, invented().score([(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]))
+    p = scorer.score(left_texts, right_texts)
+    np.testing.assert_allclose(
+        p, invented().score([(texts[i], texts[j]) for i, j in zip(left_texts, right_texts, strict=True)])
+    )
     np.testing.assert_allclose(p.reshape(len(texts), -1), p.reshape(len(texts), -1).T)
     assert len({frozenset(pair) for pair in source.asked}) == len(source.asked) == scorer.pairs_scored
 

@@ -93,16 +93,16 @@ def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None
     terms = indel()
     texts = sorted({text for pair in pairs for text in pair})
     number = {text: i for i, text in enumerate(texts)}
-    left, right = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    left_texts, right_texts = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
     indices = np.arange(len(texts))
     scorer = PairScorer(terms, texts)
     block = scorer.block(indices, indices)
-    np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
-    np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(terms.score(pairs), block[left_texts, right_texts], atol=1e-6)
+    np.testing.assert_allclose(scorer.score(left_texts, right_texts), block[left_texts, right_texts], atol=1e-6)
     np.testing.assert_array_equal(block, block.T)
-    directions = scorer.entail(left, right)
+    directions = scorer.entail(left_texts, right_texts)
     assert directions is not None
-    np.testing.assert_allclose(np.sqrt(directions[:, 0] * directions[:, 1]), block[left, right], atol=1e-6)
+    np.testing.assert_allclose(np.sqrt(directions[:, 0] * directions[:, 1]), block[left_texts, right_texts], atol=1e-6)
     np.testing.assert_allclose(directions, terms.both(pairs), atol=1e-12)
 
 
@@ -136,10 +136,10 @@ def test_lists_and_blocks_agree_under_a_policy(more_general: str) -> None:
     indices = np.arange(len(texts))
     scorer = PairScorer(terms, texts)
     block = scorer.block(indices, indices)
-    left, right = (grid.ravel() for grid in np.meshgrid(indices, indices, indexing="ij"))
-    pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
-    np.testing.assert_allclose(terms.score(pairs), block[left, right], atol=1e-6)
-    np.testing.assert_allclose(scorer.score(left, right), block[left, right], atol=1e-6)
+    left_texts, right_texts = (grid.ravel() for grid in np.meshgrid(indices, indices, indexing="ij"))
+    pairs = [(texts[i], texts[j]) for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)]
+    np.testing.assert_allclose(terms.score(pairs), block[left_texts, right_texts], atol=1e-6)
+    np.testing.assert_allclose(scorer.score(left_texts, right_texts), block[left_texts, right_texts], atol=1e-6)
     index_of = {text: i for i, text in enumerate(texts)}
     assert block[index_of["heart attack"], index_of["cardiac disease"]] == (more_general == "lenient")
     assert block[index_of["left cough"], index_of["right cough"]] == 1

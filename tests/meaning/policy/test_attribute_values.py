@@ -125,9 +125,9 @@ def test_counted_attribute_decides(name: str) -> None:
     assert p[0, 4] == pytest.approx(measure(name).score([("pain", "rash")])[0], abs=1e-6)
     if name == "indel":
         assert p[3, 6] > 0.2  # not recognized: the measure decides
-    left, right = np.divmod(np.arange(len(TEXTS) ** 2), len(TEXTS))
+    left_texts, right_texts = np.divmod(np.arange(len(TEXTS) ** 2), len(TEXTS))
     np.testing.assert_allclose(counting.score(list(product(TEXTS, TEXTS))), p.ravel(), atol=1e-6)
-    np.testing.assert_allclose(PairScorer(counting, TEXTS).score(left, right), p.ravel(), atol=1e-6)
+    np.testing.assert_allclose(PairScorer(counting, TEXTS).score(left_texts, right_texts), p.ravel(), atol=1e-6)
 
 
 def test_attribute_of_a_single_text_is_left_to_the_measure() -> None:

@@ -68,12 +68,12 @@ def test_policy_decides_how_directions_combine(more_general: Any) -> None:
 def test_the_cache_sees_the_rewritten_pair() -> None:
     cache = MemoryCache()
     raw = Directed()
-    left, right = np.array([0, 1, 1]), np.array([3, 3, 2])
-    PairScorer(under_policy(raw, ANY_SEVERITY), TEXTS, cache=cache).score(left, right)
+    left_texts, right_texts = np.array([0, 1, 1]), np.array([3, 3, 2])
+    PairScorer(under_policy(raw, ANY_SEVERITY), TEXTS, cache=cache).score(left_texts, right_texts)
     assert raw.asked == [("knee pain", "pain")]
     PairScorer(raw, ["knee pain", "pain"], cache=cache).score(np.array([0]), np.array([1]))
     strict = ANY_SEVERITY.changed(more_general="strict")
-    PairScorer(under_policy(raw, strict), TEXTS, cache=cache).score(left, right)
+    PairScorer(under_policy(raw, strict), TEXTS, cache=cache).score(left_texts, right_texts)
     assert len(raw.asked) == 1
 
 

@@ -6,30 +6,30 @@ import { beforeEach, describe, it } from "node:test";
 import { actsOf, perform, undoable, undoLast } from "../../../plugin/panel/acts.js";
 import { field, open, PAIR, ready } from "./page.js";
 
-let asked = [];
+let requests = [];
 let reply = {};
 const call = async (path, options) => {
-  asked.push([options.method, path, options.body ? JSON.parse(options.body) : null]);
+  requests.push([options.method, path, options.body ? JSON.parse(options.body) : null]);
   return reply;
 };
-const about = { project: 12, task: 101 };
+const taskOfReview = { project: 12, task: 101 };
 
 beforeEach(() => {
   const { window } = open();
   globalThis.sessionStorage = window.sessionStorage;
-  [asked, reply] = [[], {}];
+  [requests, reply] = [[], {}];
 });
 
 describe("undo", () => {
   it("withdraws a decision, and restores the one that it replaced with its cause", async () => {
-    const plain = ready();
-    await perform(call, plain, actsOf(plain).decide(PAIR.texts, "same"));
+    const undecided = ready();
+    await perform(call, undecided, actsOf(undecided).decide(PAIR.texts, "same"));
     const decision = { id: 1, texts: PAIR.texts, verdict: "same", cause: "slip" };
     const decided = ready({ fields: [field({ cards: [{ ...field().cards[0], pairs: [{ ...PAIR, decision }] }] })] });
     await perform(call, decided, actsOf(decided).decide(PAIR.texts, "different"));
     await undoLast(call, decided);
     await undoLast(call, decided);
-    const sent = asked.map(([, , body]) => [body.verdict, body.cause]);
+    const sent = requests.map(([, , body]) => [body.verdict, body.cause]);
     assert.deepEqual(sent, [
       ["same", null],
       ["different", null],
@@ -44,8 +44,8 @@ describe("undo", () => {
     const payload = ready();
     await perform(call, payload, actsOf(payload).accept({ findings: ["fever"] }, true));
     await undoLast(call, payload);
-    assert.deepEqual(asked, [
-      ["POST", "/api/agreed", { ...about, fields: { findings: ["fever"] }, replace: true }],
+    assert.deepEqual(requests, [
+      ["POST", "/api/agreed", { ...taskOfReview, fields: { findings: ["fever"] }, replace: true }],
       ["DELETE", "/api/agreed/101?project=12&restore=5", null],
     ]);
   });
@@ -54,14 +54,14 @@ describe("undo", () => {
     const payload = ready({ agreed: { fields: { findings: ["cough"] }, who: "", when: "", answers_changed: false } });
     await perform(call, payload, actsOf(payload).accept({ findings: [] }, false));
     await undoLast(call, payload);
-    assert.deepEqual(asked.at(-1)[2].fields, { findings: ["cough"] });
+    assert.deepEqual(requests.at(-1)[2].fields, { findings: ["cough"] });
   });
 
   it("reopens a task that was sent back", async () => {
     const payload = ready();
     await perform(call, payload, actsOf(payload).sendBack("Name the side."));
     await undoLast(call, payload);
-    assert.deepEqual(asked.at(-1), ["DELETE", "/api/queue/101?project=12", null]);
+    assert.deepEqual(requests.at(-1), ["DELETE", "/api/queue/101?project=12", null]);
   });
 
   it("belongs to a task, and stays possible after a request that did not arrive", async () => {

@@ -10,7 +10,7 @@ const HOSTILE = "<img src=x onerror=alert(1)>";
 let [window, node] = [null, null];
 const text = (selector) => node.querySelector(selector)?.textContent;
 const click = (selector) => node.querySelector(selector).click();
-const chips = () => [...node.querySelectorAll(".sirr-chip")].map((one) => one.textContent);
+const chips = () => [...node.querySelectorAll(".sirr-chip")].map((element) => element.textContent);
 
 beforeEach(() => {
   ({ window, node } = open());
@@ -25,7 +25,7 @@ describe("a task", () => {
     assert.equal(node.querySelectorAll(".sirr-card").length, 2);
     assert.deepEqual(
       [...node.querySelectorAll(".sirr-card:last-child .sirr-lacks")].map(
-        (one) => one.querySelector("bdi").textContent,
+        (element) => element.querySelector("bdi").textContent,
       ),
       ["Ben Sample", "Chloé Martin"],
     );

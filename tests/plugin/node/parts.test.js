@@ -20,9 +20,9 @@ import { open } from "./page.js";
 describe("numbers", () => {
   it("have the same digits and minus sign as in Python, in the panel and on the audit page", () => {
     const cases = JSON.parse(readFileSync(new URL("numbers.json", import.meta.url), "utf8"));
-    for (const written of [number, numberOfAudit]) {
+    for (const writeNumber of [number, numberOfAudit]) {
       assert.deepEqual(
-        cases.map(([value]) => [value, written(value)]),
+        cases.map(([value]) => [value, writeNumber(value)]),
         cases,
       );
     }
@@ -115,7 +115,7 @@ describe("the audit page", () => {
     ];
     const audit = { status: "judging", n_pairs: 60, wanted: 100, created_by: "Lee", judges, unused: "1 pair is gone." };
     assert.deepEqual(
-      drawnLines(audit, true).map((one) => one.textContent),
+      drawnLines(audit, true).map((line) => line.textContent),
       [
         "60 pairs of texts were drawn for Lee; there are no more than these to judge.",
         "1 pair is gone.",

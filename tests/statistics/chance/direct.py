@@ -115,8 +115,8 @@ class Direct:
         """π' S π of the table without each rater; nan without two answers to an item."""
         values = []
         for rater in range(self.ratings.n_raters):
-            others = self.ratings.restricted(np.flatnonzero(self.ratings.rater != rater))
-            values.append(Direct(others, self.matrix).pooled if len(others.comparable_items) else np.nan)
+            other_ratings = self.ratings.restricted(np.flatnonzero(self.ratings.rater != rater))
+            values.append(Direct(other_ratings, self.matrix).pooled if len(other_ratings.comparable_items) else np.nan)
         return np.array(values)
 
     def tail(self, step):

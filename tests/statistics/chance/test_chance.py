@@ -126,22 +126,22 @@ class Recorded(MatrixEquivalence):
         return super().score(k, l)
 
 
-def check_cohen(chance, ratings, left, right, values, draws):
+def check_cohen(chance, ratings, left_answers, right_answers, values, draws):
     """Each rater pair against the rows paired with its left answers and, with weights, those with its right answers."""
     comparisons = ratings.comparisons
     n, item_weights = len(comparisons.left), ratings.weight[comparisons.item]
     weighted = ratings.weights is not None
     of_left = values[: draws * n].reshape(draws, n)
-    assert left[: draws * n].tolist() == np.tile(comparisons.left, draws).tolist()
+    assert left_answers[: draws * n].tolist() == np.tile(comparisons.left, draws).tolist()
     if weighted:
         of_right = values[draws * n :].reshape(draws, n)
-        assert right[draws * n :].tolist() == np.tile(comparisons.right, draws).tolist()
+        assert right_answers[draws * n :].tolist() == np.tile(comparisons.right, draws).tolist()
     else:  # each right answer is met once in each draw
         column_of = {
             (pair, row): c for c, (pair, row) in enumerate(zip(comparisons.rater_pair, comparisons.right, strict=True))
         }
         of_right = np.full((draws, n), np.nan)
-        for number, (row, value) in enumerate(zip(right, values, strict=True)):
+        for number, (row, value) in enumerate(zip(right_answers, values, strict=True)):
             of_right[number // n, column_of[comparisons.rater_pair[number % n], row]] = value
     assert chance.cohen_left == pytest.approx(of_left.mean(axis=0), **SAME)
     assert chance.cohen_right == pytest.approx(of_right.mean(axis=0), **SAME)
@@ -160,19 +160,19 @@ def check_cohen(chance, ratings, left, right, values, draws):
         assert chance.cohen_noise[pair] == pytest.approx(np.average(noise[of_pair], weights=weight**2), **SAME)
 
 
-def check_pooled(chance, ratings, left, right, values):
+def check_pooled(chance, ratings, left_rows, right_rows, values):
     """The pooled expectation against the pairs of rows that were drawn from π."""
     rows, weights = chance.pooling.rows, chance.pooling.weights
     assert chance.pooled == pytest.approx(values.mean(), **SAME)
     assert chance.pooled_error == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)), **SAME)
-    of_row = [np.append(values[left == row], values[right == row]) for row in rows]
+    of_row = [np.append(values[left_rows == row], values[right_rows == row]) for row in rows]
     expected_means = [row_values.mean() if len(row_values) else values.mean() for row_values in of_row]
     assert chance.pooled_at == pytest.approx(expected_means, **SAME)
     off = sum(np.sum((row_values - row_values.mean()) ** 2) for row_values in of_row if len(row_values) > 1)
     within = off / max(sum(len(row_values) - 1 for row_values in of_row if len(row_values) > 1), 1)
     noise = within * np.average([1 / max(len(row_values), 1) for row_values in of_row], weights=weights**2)
     assert chance.pooled_noise == pytest.approx(noise, **SAME)
-    apart = ratings.item[left] != ratings.item[right]
+    apart = ratings.item[left_rows] != ratings.item[right_rows]
     if apart.any():
         step = int(on_grid(values[apart][0]))
         assert chance.distribution.tail[step] == np.mean(on_grid(values[apart]) >= step)
@@ -186,7 +186,7 @@ def check_pooled(chance, ratings, left, right, values):
     for rater, value in enumerate(chance.pooled_without):
         remaining = ratings.restricted(np.flatnonzero(ratings.rater != rater))
         is_comparable = (ratings.rater != rater) & (remaining.per_item[ratings.item] >= 2)
-        pair_values = values[is_comparable[left] & is_comparable[right]]
+        pair_values = values[is_comparable[left_rows] & is_comparable[right_rows]]
         assert value == pytest.approx(pair_values.mean(), **SAME) if len(pair_values) else np.isnan(value)
 
 
@@ -210,21 +210,21 @@ class TestPermutation:
         ratings = replace(ratings, answer=np.arange(len(ratings.item)), n_answers=len(ratings.item))
         equivalence = Recorded(similarity(len(ratings.item), seed))
         chance = permutation(ratings, equivalence, permutations=draws, seed=seed, marginals=marginals)
-        left, right = equivalence.asked
-        values = equivalence.matrix[left, right]
+        left_answers, right_answers = equivalence.asked
+        values = equivalence.matrix[left_answers, right_answers]
         n_pairs = draws * len(ratings.comparisons.left) * (1 if ratings.weights is None else 2)
         n_rows = draws * len(chance.pooling.rows)
-        check_cohen(chance, ratings, left[:n_pairs], right[:n_pairs], values[:n_pairs], draws)
+        check_cohen(chance, ratings, left_answers[:n_pairs], right_answers[:n_pairs], values[:n_pairs], draws)
         pooled = slice(n_pairs, n_pairs + n_rows)
-        check_pooled(chance, ratings, left[pooled], right[pooled], values[pooled])
-        apart = left[n_pairs + n_rows :] != right[n_pairs + n_rows :]
+        check_pooled(chance, ratings, left_answers[pooled], right_answers[pooled], values[pooled])
+        apart = left_answers[n_pairs + n_rows :] != right_answers[n_pairs + n_rows :]
         uniform, q = values[n_pairs + n_rows :][apart], chance.distinct
         assert len(apart) == draws * q == n_rows
         assert chance.similarity == pytest.approx((1 + (q - 1) * uniform.mean()) / q if len(uniform) else 1, **SAME)
         error = uniform.std() / np.sqrt(len(uniform)) if len(uniform) else 0
         assert chance.similarity_error == pytest.approx(error, **SAME)
         assert chance.pairs_scored == len(
-            {frozenset(pair) for pair in zip(left, right, strict=True) if pair[0] != pair[1]}
+            {frozenset(pair) for pair in zip(left_answers, right_answers, strict=True) if pair[0] != pair[1]}
         )
 
     def test_formula_of_the_paper(self):

@@ -246,7 +246,10 @@ class TestBraylan2022:
         """Ten pairs of one item, but only five of different ones; the distance is 1 - equivalence."""
         ratings = Ratings.from_matrix(np.array([[0, 0, 0, 1, 1], [2, -1, -1, -1, -1]]))
         similarity = np.array([[1, 0.5, 0.25], [0.5, 1, 0.25], [0.25, 0.25, 1]])
-        left, right = ratings.answer[ratings.comparisons.left], ratings.answer[ratings.comparisons.right]
-        result = Braylan2022.of(ratings, MatrixEquivalence(similarity), similarity[left, right])
+        left_answers, right_answers = (
+            ratings.answer[ratings.comparisons.left],
+            ratings.answer[ratings.comparisons.right],
+        )
+        result = Braylan2022.of(ratings, MatrixEquivalence(similarity), similarity[left_answers, right_answers])
         assert result.expected.tolist() == [0.75] * 5
         assert sorted(result.observed.tolist()) == [0.0] * 4 + [0.5] * 6

@@ -41,8 +41,8 @@ def uneven_ratings(n_items, *, weights=False):
     return Ratings(item, rater, answer, n_items, 3, 5 * CONCEPTS, weights=item_weights)
 
 
-def equal(left, right):
-    return (left % CONCEPTS == right % CONCEPTS).astype(float)
+def equal(left_texts, right_texts):
+    return (left_texts % CONCEPTS == right_texts % CONCEPTS).astype(float)
 
 
 def text_pairs(score=equal):
@@ -261,16 +261,16 @@ class TestTextPairs:
         """Answers {0, 1}, {1, 2, 3} and the empty one; 0 and 2 are known to mean the same, 0 and 3 not."""
         sizes, texts = np.array([2, 3, 0]), np.array([0, 1, 1, 2, 3])
 
-        def truth(left, right):
-            pairs = [frozenset(pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
+        def truth(left_texts, right_texts):
+            pairs = [frozenset(pair) for pair in zip(left_texts.tolist(), right_texts.tolist(), strict=True)]
             return np.array([{frozenset((0, 2)): 1.0, frozenset((0, 3)): 0.0}.get(pair, np.nan) for pair in pairs])
 
         first, second = np.array([0, 0, 2, 0]), np.array([1, 2, 2, 0])
         scored_pairs = []
 
-        def score(left, right):
-            scored_pairs.extend(zip(left.tolist(), right.tolist(), strict=True))
-            return left + right / 10
+        def score(left_texts, right_texts):
+            scored_pairs.extend(zip(left_texts.tolist(), right_texts.tolist(), strict=True))
+            return left_texts + right_texts / 10
 
         without_truth = TextPairs.of(first, second, sizes, texts, score)
         assert scored_pairs == [(0, 2), (0, 3)]
@@ -298,11 +298,21 @@ class TestTextPairs:
         assert selected.equivalence(np.full(6, 0.5)).tolist() == pytest.approx([2 / 3, 1.0])
 
     def test_of_texts_that_match_several_the_surest_counts(self):
-        left, right = np.array([0, 0, 1, 2]), np.array([5, 6, 5, 7])
+        left_texts, right_texts = np.array([0, 0, 1, 2]), np.array([5, 6, 5, 7])
         owner = np.zeros(4, dtype=np.int64)
-        assert count_once(owner, left, right, np.array([0.5, 1.0, 0.7, 0.2])).tolist() == [0.0, 1.0, 0.7, 0.2]
-        assert count_once(owner, left, right, np.array([1.0, 0.5, 0.5, 0.0])).tolist() == [1.0, 0.0, 0.0, 0.0]
-        assert count_once(np.arange(4), left, right, np.full(4, 0.5)).tolist() == [0.5] * 4
+        assert count_once(owner, left_texts, right_texts, np.array([0.5, 1.0, 0.7, 0.2])).tolist() == [
+            0.0,
+            1.0,
+            0.7,
+            0.2,
+        ]
+        assert count_once(owner, left_texts, right_texts, np.array([1.0, 0.5, 0.5, 0.0])).tolist() == [
+            1.0,
+            0.0,
+            0.0,
+            0.0,
+        ]
+        assert count_once(np.arange(4), left_texts, right_texts, np.full(4, 0.5)).tolist() == [0.5] * 4
 
 
 class TestParts:

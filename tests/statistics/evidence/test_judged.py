@@ -178,7 +178,7 @@ def test_pairs_that_are_gone_inform_the_calibration_only(drawn_sheet):
 
 def test_places_of_judged_pairs_in_either_order():
     judged = Judged(np.array([3, 7, 11]), np.ones(3), np.ones(3), 5)  # (0, 3), (1, 2), (2, 1): 5 texts
-    left, right = np.array([3, 0, 2, 4, 0]), np.array([0, 3, 1, 4, 1])
-    assert judged.key(left, right).tolist() == [3, 3, 7, 24, 1]
-    assert judged.place(left, right).tolist() == [0, 0, 1, -1, -1]
-    assert Judged.nothing(5).place(left, right).tolist() == [-1] * 5
+    left_texts, right_texts = np.array([3, 0, 2, 4, 0]), np.array([0, 3, 1, 4, 1])
+    assert judged.key(left_texts, right_texts).tolist() == [3, 3, 7, 24, 1]
+    assert judged.place(left_texts, right_texts).tolist() == [0, 0, 1, -1, -1]
+    assert Judged.nothing(5).place(left_texts, right_texts).tolist() == [-1] * 5

@@ -188,10 +188,10 @@ class MatrixScorer:
         self.asked = 0
         self.most = 0
 
-    def score(self, left, right):
-        self.asked += len(left)
-        self.most = max(self.most, len(left))
-        return self.p[np.asarray(left), np.asarray(right)]
+    def score(self, left_texts, right_texts):
+        self.asked += len(left_texts)
+        self.most = max(self.most, len(left_texts))
+        return self.p[np.asarray(left_texts), np.asarray(right_texts)]
 
     def block(self, rows, cols):
         self.asked += len(rows) * len(cols)
