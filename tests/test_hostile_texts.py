@@ -66,10 +66,14 @@ Clocks on a busy machine are noisy.
 """
 
 REPEATED = (
-    *("a", " ", "\n", "(", '"', "-", "/", ",", ";", ".", "'", "0", "\0", "\ud800", "\u200d", "\u202e", "\u0301", "\u0f73", "é", "漢"),
-    *("A. ", "a, ", "a; ", "a/", "a / ", "a and ", "and ", "- ", "- a\n", "1. ", "1 to ", "1.1", "1-", "a\n", "()", "[(", ")(", '."'),
-    *("\u0315\u0300", "e\u0301\u0323", "\u202ea\u202c", "👨\u200d👩\u200d", "\ud83d", "&amp;", "&a;", "<b>", "</", "<!--", "{{", "\\"),
-    *("left ", "no ", "severe pain ", "for 3 days ", "due to ", "no evidence of ", "about ", "grade 2 ", "a'", "MI ", "ß", "İ", "ﬃ"),
+    *("a", " ", "\n", "(", '"', "-", "/", ",", ";", ".", "'"),
+    *("0", "\0", "\ud800", "\u200d", "\u202e", "\u0301", "\u0f73", "é", "漢"),
+    *("A. ", "a, ", "a; ", "a/", "a / ", "a and ", "and ", "- ", "- a\n", "1. "),
+    *("1 to ", "1.1", "1-", "a\n", "()", "[(", ")(", '."'),
+    *("\u0315\u0300", "e\u0301\u0323", "\u202ea\u202c", "👨\u200d👩\u200d", "\ud83d", "&amp;", "&a;"),
+    *("<b>", "</", "<!--", "{{", "\\"),
+    *("left ", "no ", "severe pain ", "for 3 days ", "due to ", "no evidence of ", "about "),
+    *("grade 2 ", "a'", "MI ", "ß", "İ", "ﬃ"),
     *("Bad pain. ", "yes? ", "Monday ", "120/80 ", "5 mg/dl ", "5 Jan 2026 ", "no a but ", "38.5 °C ", "1/2 ", "1 2 "),
     *("2026-01-05 ", "5 mg x ", "+", "-+", "1e9", "=A1", "aeiou", "aa", "patient's "),
 )  # fmt: skip
@@ -121,6 +125,11 @@ def _csv(text: str) -> Any:
         return softirr.read(path)
 
 
+def _page(text: str) -> Any:
+    options = softirr.AgreementOptions(reasons=False)
+    return report_page(view(softirr.agreement(_table(text), "exact", options=options).to_dict()))
+
+
 def _jsonl(text: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.jsonl"
@@ -166,7 +175,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "terminology": _coded,
     "probability of a judge": read_probability,
     "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),
-    "page": lambda text: report_page(view(softirr.agreement(_table(text), "exact", options=softirr.AgreementOptions(reasons=False)).to_dict())),
+    "page": _page,
     "table": _table,
     "CSV": _csv,
     "JSONL": _jsonl,

@@ -13,7 +13,12 @@ import pytest
 import softirr
 from tests.answers.plain_rows import annotation, refusal, task
 
-CSV = "item,rater,text,site,year\n1,ann,fever,Basel,2021\n1,bob,cough,Basel,\n2,ann,rash,Bern,2022\n2,bob,rash,Bern,2022\n"
+CSV = """item,rater,text,site,year
+1,ann,fever,Basel,2021
+1,bob,cough,Basel,
+2,ann,rash,Bern,2022
+2,bob,rash,Bern,2022
+"""
 
 
 def _task(number: int, site: object, *dates: str) -> dict[str, object]:
@@ -24,7 +29,9 @@ def _task(number: int, site: object, *dates: str) -> dict[str, object]:
 EXPORT = json.dumps(
     [_task(1, "Basel", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), _task(2, None, "2026-02-02T00:00:00Z")]
 )
-JSONL = '{"item": "1", "rater": "ann", "texts": ["a"], "site": "Basel"}\n{"item": "2", "rater": "ann", "texts": [], "site": 4}\n'
+JSONL = """{"item": "1", "rater": "ann", "texts": ["a"], "site": "Basel"}
+{"item": "2", "rater": "ann", "texts": [], "site": 4}
+"""
 
 
 class TestReading:

@@ -235,7 +235,7 @@ def test_flat_exports_of_label_studio_say_that_copies_count(name: str, names_col
     assert (table.reading.format == "label-studio-flat") is not names_columns
     (warning,) = table.warnings
     assert (
-        "does not say which answers were copied from predictions or filled in from the task's data, so such answers count"
-        in warning
+        "does not say which answers were copied from predictions or filled in from the task's data, "
+        "so such answers count" in warning
     )
     assert "Export with the format JSON" in warning

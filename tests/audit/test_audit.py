@@ -349,7 +349,10 @@ class TestJudges:
             read_sheet(tmp_path / "s.csv")
 
     def test_sheet_saved_by_a_spreadsheet_is_read(self, tmp_path):
-        text = "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
+        text = (
+            "unit;pair;text_a;text_b;judgement;note\r\n"
+            "u;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
+        )
         (tmp_path / "s.csv").write_bytes(text.encode("utf-8-sig"))
         sheet = read_sheet(tmp_path / "s.csv", judge="Ann")
         assert sheet.judge == "Ann"

@@ -1,8 +1,8 @@
 """Clicks, keys and seconds that a lead and a reviewer need: ``python -m tests.browser.measure_review``.
 
-The demo is started with a real Label Studio and used in Chromium. A lead opens the report and then the worst tasks of the
-person whom the report names. A reviewer works through ten tasks with a right suggestion. A wait is the time from a
-click or key to the next page or panel on the screen; reading and the login are not counted.
+The demo is started with a real Label Studio and used in Chromium. A lead opens the report and then the worst tasks
+of the person whom the report names. A reviewer works through ten tasks with a right suggestion. A wait is the time
+from a click or key to the next page or panel on the screen; reading and the login are not counted.
 """
 
 from __future__ import annotations

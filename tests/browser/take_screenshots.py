@@ -102,7 +102,8 @@ def audit(demo: Demo, page: Any, folder: Path) -> None:
             taken = True
         page.keyboard.press("1" if same else "2")
         page.wait_for_function(
-            "(was) => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
+            "(before) => document.getElementById('judging').hidden"
+            " || document.getElementById('count').textContent !== before",
             arg=text_before,
         )
     page.click("#work-out")

@@ -98,7 +98,10 @@ class TestMeasures:
         assert any(line.startswith("indel ") for line in lines)
 
     def test_listing_does_not_load_torch(self):
-        code = "import sys; from softirr.cli.main import main; main(['measures']); assert not {'torch', 'transformers'} & set(sys.modules)"
+        code = (
+            "import sys; from softirr.cli.main import main; main(['measures']); "
+            "assert not {'torch', 'transformers'} & set(sys.modules)"
+        )
         subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 

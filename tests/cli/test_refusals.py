@@ -37,12 +37,13 @@ COMMANDS = {
     "score a.csv --ignore color": "color",
     "score a.csv --policy nonsense": "nonsense",
     "score a.csv --terminology nowhere.obo": "nowhere.obo",
-    "score a.csv --measure exact --device cpu": "The measure exact has no model, so --device has no effect: leave it out.",
+    "score a.csv --measure exact --device cpu": "The measure exact has no model, so --device has no effect: leave it "
+    "out.",
     "score a.csv --measure exact --field text=color": "color",
     "score a.csv --measure exact --field text=": "--field names a column or control and its kind",
     "score a.csv --measure exact --judgments empty.csv": "The sheets have no rows",
-    "score fields.csv --measure exact --field text=text --field side=text --judgments empty.csv": "--judgments corrects "
-    "one text: choose it with --text, --control or --field.",
+    "score fields.csv --measure exact --field text=text --field side=text --judgments empty.csv": "--judgments "
+    "corrects one text: choose it with --text, --control or --field.",
     "audit apply a.csv nowhere.csv --measure exact": "nowhere.csv",
     "audit sample a.csv --judgments 0 --measure exact": "argument --judgments: '0' is not a positive whole number",
     "compare a.csv": "Name two files, or compare within one with --measures, --policies or --models.",
@@ -65,7 +66,10 @@ COMMANDS = {
 
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "measure": (lambda: softirr.agreement(ROWS, "nonsense"), "nonsense"),
-    "chance": (lambda: softirr.AgreementOptions(chance="nonsense"), "The option chance is 'nonsense', but can be"),  # type: ignore[arg-type]
+    "chance": (
+        lambda: softirr.AgreementOptions(chance="nonsense"),  # type: ignore[arg-type]
+        "The option chance is 'nonsense', but can be",
+    ),
     "permutations": (
         lambda: softirr.AgreementOptions(permutations=0),
         "The number of permutations is 0, but must be at least 1.",

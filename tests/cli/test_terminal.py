@@ -94,7 +94,9 @@ class TestCtrlC:
         body = textwrap.indent(endless, "    ")
         text = {
             "passed on": endless,
-            "turned into another exception": f"try:\n{body}except KeyboardInterrupt:\n    raise RuntimeError('half imported')\n",
+            "turned into another exception": (
+                f"try:\n{body}except KeyboardInterrupt:\n    raise RuntimeError('half imported')\n"
+            ),
             "not to be passed on": f"class Odd:\n    def __del__(self):\n{textwrap.indent(body, '    ')}Odd()\n",
         }[start]
         (tmp_path / "rapidfuzz.py").write_text(text)

@@ -176,11 +176,16 @@ def test_bert_like_models_run_packed(any_model: Path) -> None:
     assert packed == (classifier.config.model_type in ("bert", "roberta", "xlm-roberta"))
 
 
-def test_pairs_are_put_together_from_texts_tokenized_once(any_model: Path) -> None:
+def test_pairs_are_put_together_from_texts_tokenized_once(any_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32"))
     encoded = []
     encode_pair = classifier.tokens.encode_pair
-    classifier.tokens.encode_pair = lambda a, b: (encoded.append((a, b)), encode_pair(a, b))[1]  # type: ignore[method-assign]
+
+    def recorded(a: str, b: str) -> object:
+        encoded.append((a, b))
+        return encode_pair(a, b)
+
+    monkeypatch.setattr(classifier.tokens, "encode_pair", recorded)
     classifier.run(["fever", "acute renal failure", "no"], np.array([0, 1, 2]), np.array([1, 2, 0]))
     assert not encoded
 

@@ -142,7 +142,8 @@ def test_meaning_in_fourteen_languages(root: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "denied"),
     [("Fieber", "kein Fieber"), ("发烧", "没有发烧"), ("fièvre", "pas de fièvre"), ("熱がある", "熱がない"), ("ateş var", "ateş yok"),
-     ("발열 있음", "발열 없음"), ("يوجد ألم", "لا يوجد ألم"), ("बुखार है", "बुखार नहीं है"), ("есть боль", "нет боли"), ("hay dolor", "no hay dolor")],
+     ("발열 있음", "발열 없음"), ("يوجد ألم", "لا يوجد ألم"), ("बुखार है", "बुखार नहीं है"),
+     ("есть боль", "нет боли"), ("hay dolor", "no hay dolor")],
 )  # fmt: skip
 def test_a_negation_is_never_the_same(text: str, denied: str) -> None:
     assert softirr.measure("nli", precision="float32").score([(text, denied)])[0] < 0.5

@@ -210,7 +210,8 @@ model, cache, dies, *texts = sys.argv[1:]
 def progress(done, total):
     if dies == "dies" and done:
         os.kill(os.getpid(), signal.SIGKILL)
-made = measure("nli:" + model, engine="ray", workers=1, device="cpu", precision="float32", threads=1, facts=False, label_order="c,n,e")
+options = {"engine": "ray", "workers": 1, "device": "cpu", "precision": "float32", "threads": 1}
+made = measure("nli:" + model, **options, facts=False, label_order="c,n,e")
 scorer = PairScorer(made, texts, cache=SQLiteCache(cache), progress=progress)
 scores = scorer.score(*np.triu_indices(len(texts), 1))
 print(scorer.pairs_scored, *scores)

@@ -24,22 +24,24 @@ def seeded(tmp_path: Path) -> Seeded:
 
 def box(region: str, text: str, x: float) -> list[dict[str, Any]]:
     extent = {"x": x, "y": 10, "width": 20, "height": 10}
-    size = {"original_width": 200, "original_height": 100}
+    common = {"id": region, "to_name": "image", "original_width": 200, "original_height": 100}
+    label, note = {**extent, "rectanglelabels": ["Defect"]}, {**extent, "text": [text]}
     return [
-        {"id": region, "type": "rectanglelabels", "from_name": "kind", "to_name": "image", **size, "value": {**extent, "rectanglelabels": ["Defect"]}},
-        {"id": region, "type": "textarea", "from_name": "note", "to_name": "image", **size, "value": {**extent, "text": [text]}},
-    ]  # fmt: skip
+        {"type": "rectanglelabels", "from_name": "kind", "value": label, **common},
+        {"type": "textarea", "from_name": "note", "value": note, **common},
+    ]
 
 
+WHEN = {"updated_at": "2026-11-20T10:00:00Z"}
 IN_IMAGE = {
     "id": 9,
     "data": {"image": "/data/upload/1/a.png"},
     "annotations": [
-        {"id": 31, "completed_by": 2, "updated_at": "2026-11-20T10:00:00Z", "result": [*box("a", "crack", 10), *box("b", "crack", 60)]},
-        {"id": 32, "completed_by": 3, "updated_at": "2026-11-20T10:00:00Z", "result": [*box("c", "crack", 15), *box("d", "scratch", 62)]},
-        {"id": 33, "completed_by": 4, "updated_at": "2026-11-20T10:00:00Z", "result": box("e", "crack", 12)},
+        {"id": 31, "completed_by": 2, "result": [*box("a", "crack", 10), *box("b", "crack", 60)], **WHEN},
+        {"id": 32, "completed_by": 3, "result": [*box("c", "crack", 15), *box("d", "scratch", 62)], **WHEN},
+        {"id": 33, "completed_by": 4, "result": box("e", "crack", 12), **WHEN},
     ],
-}  # fmt: skip
+}
 NOTE = Control("note", "image", per_region=True, shows="image", source="image")
 
 
@@ -84,7 +86,8 @@ class TestRegions:
         assert field["shows"] == {"kind": "image", "address": None}
 
     def test_agreed_text_comes_with_a_region(self, regions: Seeded, label_studio: LabelStudio) -> None:
-        label_studio.annotations = [dict(annotation) for annotation in IN_IMAGE["annotations"]]  # type: ignore[attr-defined]
+        annotations: Any = IN_IMAGE["annotations"]
+        label_studio.annotations = [dict(annotation) for annotation in annotations]
         body = {"project": NUMBER, "task": 9, "fields": {"note": ["crack"]}}
         assert reviewer(regions).post("/api/agreed", json=body).status_code == 201
         label, text = label_studio.annotations[-1]["result"]
@@ -98,11 +101,12 @@ class TestRegions:
         assert reply.status_code == 502 and "has changed" in reply.json["error"] and label_studio.annotations == []
 
     def test_a_text_in_two_spans_of_a_document_has_its_quote(self) -> None:
-        span = {"start": 3, "end": 9, "text": "a quote"}
+        span = {"start": 3, "end": 9}
+        label, note = {**span, "text": "a quote", "labels": ["Sign"]}, {**span, "text": ["x"]}
         result = [
-            {"id": "s", "type": "labels", "from_name": "l", "to_name": "t", "value": {**span, "labels": ["Sign"]}},
-            {"id": "s", "type": "textarea", "from_name": "note", "to_name": "t", "value": {"start": 3, "end": 9, "text": ["x"]}},
-        ]  # fmt: skip
+            {"id": "s", "type": "labels", "from_name": "l", "to_name": "t", "value": label},
+            {"id": "s", "type": "textarea", "from_name": "note", "to_name": "t", "value": note},
+        ]
         task = {"annotations": [{"id": 1, "completed_by": 2, "result": result}]}
         (row,) = region_rows(task, "note", ["2"])
         assert (row["label"], row["quote"], row["box"], row["where"]) == ("Sign", "a quote", None, "3 to 9")

@@ -54,7 +54,8 @@ class TestHealthSetupVersions:
     def test_the_creators_token_is_not_kept(self, client: FlaskClient, bench: Bench, tmp_path: Path) -> None:
         client.post("/setup", json=SETUP)
         bench.store.close()
-        assert all(SETUP["access_token"].encode() not in path.read_bytes() for path in tmp_path.iterdir())  # type: ignore[attr-defined]
+        token = str(SETUP["access_token"]).encode()
+        assert all(token not in path.read_bytes() for path in tmp_path.iterdir())
 
     @pytest.mark.parametrize(
         ("options", "says"),
@@ -334,15 +335,17 @@ class TestSecrets:
 
 @pytest.mark.slow
 def test_a_web_worker_loads_no_model_library() -> None:
+    tasks = [predict_task(1, {1: ["fever"], 2: ["rash"]})]
     loaded = _loaded_by(
         "import tempfile; from ml_backend.app import create_app; from ml_backend.settings import Settings; "
         "s = Settings.from_environment({}, data=tempfile.mkdtemp()); a = create_app(s); "
         "t = a.extensions['softirr'].store; t.migrate(); c = a.test_client(); "
-        f"r = t.ensure_project(s.label_studio_url, {NUMBER}); t.update_project(r['id'], connection={{'mode': 'connected'}}); "
+        f"r = t.ensure_project(s.label_studio_url, {NUMBER}); "
+        "t.update_project(r['id'], connection={'mode': 'connected'}); "
         "from ml_backend.auth.keys import Keys; "
         f"h = {{'auth': ('softirr', Keys(t.secret()).password({NUMBER}))}}; "
         f"assert c.post('/setup', json={SETUP!r}, **h).status_code == 200; "
-        f"assert c.post('/predict', json={predict_body([predict_task(1, {1: ['fever'], 2: ['rash']})])!r}, **h).status_code == 200"
+        f"assert c.post('/predict', json={predict_body(tasks)!r}, **h).status_code == 200"
     )
     assert "flask" in loaded
     assert not loaded & {"torch", "transformers", "matplotlib"}

@@ -29,7 +29,8 @@ CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toNam
 AUTH = ("operator", "right password")
 HALF = (
     b"GET /health HTTP/1.1\r\nHost: loc",
-    b'POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"tasks": [',
+    b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 999\r\n\r\n{"tasks": [',
 )
 
 
@@ -137,7 +138,10 @@ class TestSlowClients:
 
 class TestLargeBodies:
     def test_nobody_without_a_secret_sends_much(self, url: str) -> None:
-        head = f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {40 * SMALL_BODY}\r\n\r\n"
+        head = (
+            "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {40 * SMALL_BODY}\r\n\r\n"
+        )
         with send(url, head.encode()) as connection:
             assert b" 413 " in connection.recv(1000), "refused by its head, before any of the body is sent"
 

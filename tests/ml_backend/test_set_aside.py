@@ -113,7 +113,8 @@ def test_a_text_beyond_the_limit_is_listed_and_the_others_of_the_task_count(benc
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    ["a, " * 3_000, "fever and " * 900, "(" * 50_000, "A. " * 30_000, "a\u0315\u0300" * 20_000, "\u202e\0a" * 500, "- " * 4_000],
+    ["a, " * 3_000, "fever and " * 900, "(" * 50_000, "A. " * 30_000, "a\u0315\u0300" * 20_000, "\u202e\0a" * 500,
+     "- " * 4_000],
 )  # fmt: skip
 def test_hostile_texts_are_scored_with_their_project(bench: Bench, text: str) -> None:
     bench.choose(policy=Policy(split="commas", ignore=frozenset({"severity"})).to_dict())

@@ -118,7 +118,7 @@ class TestSteadyWork:
 
 
 class TestBulkImport:
-    """It drops what it does not like, answers 201 all the same, and may have stored half of it when the connection breaks."""
+    """Label Studio drops invalid predictions with status 201, and may have stored half when the connection breaks."""
 
     def test_prediction_dropped_once_is_written_again(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)

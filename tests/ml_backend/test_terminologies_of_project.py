@@ -34,7 +34,8 @@ TASKS = {
     103: {"2": ["rash"], "3": ["exanthema"]},
 }
 CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/>
-<Choices name="code" toName="text" choice="single"><Choice value="Fever" alias="HP:0001945"/><Choice value="HP:0012735 Cough"/></Choices>
+<Choices name="code" toName="text" choice="single">
+<Choice value="Fever" alias="HP:0001945"/><Choice value="HP:0012735 Cough"/></Choices>
 <Taxonomy name="tree" toName="text"><Choice value="Finding"><Choice value="HP:0001945"/></Choice></Taxonomy>
 <Choices name="other" toName="text"><Choice value="yes"/></Choices></View>"""
 

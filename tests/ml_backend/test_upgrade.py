@@ -74,7 +74,9 @@ def test_upgrade_keeps_decisions_marks_and_judgments(old_store: Store, caplog: p
     marks = reviews.marks(project)
     assert (marks[1]["sent_back"], marks[4]["sent_back"], marks[4]["note"]) == (False, True, "Which rash?")
     (audit,) = reviews.audits(project)
-    assert reviews.audit(audit["id"])["sheet"] == [[1, 1, "fever", "pyrexia"], [2, 2, "cough", "rash"]]  # type: ignore[index]
+    stored_audit = reviews.audit(audit["id"])
+    assert stored_audit is not None
+    assert stored_audit["sheet"] == [[1, 1, "fever", "pyrexia"], [2, 2, "cough", "rash"]]
     judged = [(j["row"], j["judge"], j["verdict"]) for j in reviews.judgments(audit["id"])]
     assert judged == [(0, "Ann", "same"), (1, "Ann", "different"), (1, "Ben", "same")]
     agreed = AgreedStore(old_store)

@@ -177,7 +177,7 @@ class Check:
         eventually(f"the {tasks} tasks with two answers or more have their score", lambda: len(self.scores()) == tasks)
 
     def audit(self) -> None:
-        """Draws an audit on the report page's interface, judges it by the demo's key, and waits for the corrected coefficient."""
+        """Draw an audit over HTTP, judge it by the demo's key, and wait for the corrected coefficient."""
         session = requests.Session()
         key = self.report_url.partition("?k=")[2]
         session.headers["X-Softirr-Key"] = key
@@ -241,7 +241,8 @@ class Check:
         """Privileges of the containers."""
         probe = (
             "import os, pathlib; s = pathlib.Path('/proc/1/status').read_text(); "
-            "print(os.getuid(), 'CapEff:\\t0000000000000000' in s, 'NoNewPrivs:\\t1' in s, os.access('/', os.W_OK), os.access('/opt/softirr', os.W_OK))"
+            "print(os.getuid(), 'CapEff:\\t0000000000000000' in s, 'NoNewPrivs:\\t1' in s, "
+            "os.access('/', os.W_OK), os.access('/opt/softirr', os.W_OK))"
         )
         answers = self.compose.run("exec", "-T", "softirr", "python", "-c", probe).split()
         seen(

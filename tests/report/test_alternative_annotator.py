@@ -1,4 +1,4 @@
-"""The alternative annotator test and equivalence, against the published procedure written out as loops, and by simulation."""
+"""The alternative annotator test and equivalence, against plain loops over the paper's procedure and by simulation."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def rows_of(raters: dict[str, dict[str, str]]) -> list[Row]:
 def published(
     raters: dict[str, dict[str, str]], epsilon: float, people: Collection[str] = PEOPLE
 ) -> tuple[float, float]:
-    """Winning rate and average advantage probability as the paper defines them (sections 3.1 to 3.3), with accuracy as the score."""
+    """Winning rate and average advantage probability of the paper (sections 3.1 to 3.3), with accuracy as the score."""
     model, labels_by_person = raters[MODEL], {name: raters[name] for name in people}
     p_values, advantages = [], []
     for name, person_labels in labels_by_person.items():

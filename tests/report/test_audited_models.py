@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,8 +44,8 @@ def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgments
     return Judgments("judge", values)
 
 
-def compared(table: softirr.AnnotationTable, measure: object, sheets: list[Judgments], **more: object):  # type: ignore[no-untyped-def]
-    return softirr.compare_models(table, [MODEL], measure, judgments=sheets, cache=None, progress=None, **more)  # type: ignore[arg-type]
+def compared(table: softirr.AnnotationTable, measure: Any, sheets: list[Judgments], **options: Any) -> Any:
+    return softirr.compare_models(table, [MODEL], measure, judgments=sheets, cache=None, progress=None, **options)
 
 
 class TestAuditedModel:

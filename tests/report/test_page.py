@@ -92,9 +92,11 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
     layout = page.evaluate(
         "({pwned: window.__pwned ?? null, images: document.images.length, wide: document.documentElement.scrollWidth,"
         " charts: [...document.querySelectorAll('.chart')].length, title: document.querySelector('h1').textContent,"
-        " matrix: document.querySelectorAll('.heat tbody tr').length, rows: document.querySelectorAll('.queue tbody tr').length,"
+        " matrix: document.querySelectorAll('.heat tbody tr').length,"
+        " rows: document.querySelectorAll('.queue tbody tr').length,"
         " readable: document.querySelector('.queue .reason').offsetWidth > 200"
-        " && document.querySelector('.queue').offsetWidth <= document.querySelector('.queue').parentElement.clientWidth})"
+        " && document.querySelector('.queue').offsetWidth"
+        " <= document.querySelector('.queue').parentElement.clientWidth})"
     )
     page.screenshot(path=pictures / f"report-file-{width}.png")
     assert layout == {

@@ -1,4 +1,4 @@
-"""Calls from Python: data frames with named columns, marks for missing in lists, charts, and errors that name parameters."""
+"""Calls from Python: data frames with named columns, missing marks in lists, charts, and errors with parameters."""
 
 from __future__ import annotations
 

@@ -42,11 +42,19 @@ FEVER = match(r1="fever", r2="fever", r3="high temperature")
         (field(match(r1="fever", r2="fever")), "Cem lacks “fever”."),
         (field(match(r1="fever", r2="fever"), empty=["3"]), "Cem wrote nothing."),
         (
-            field(match(r1="left arm", r2="left arm"), unmatched={"3": ["right arm"]}, reasons=[reason("13", "left arm", "right arm")]),
+            field(
+                match(r1="left arm", r2="left arm"),
+                unmatched={"3": ["right arm"]},
+                reasons=[reason("13", "left arm", "right arm")],
+            ),
             "Cem has “right arm” instead of “left arm”.",
         ),
         (
-            field(unmatched={"1": ["left arm"], "2": ["right arm"]}, raters="12", reasons=[reason("12", "left arm", "right arm")]),
+            field(
+                unmatched={"1": ["left arm"], "2": ["right arm"]},
+                raters="12",
+                reasons=[reason("12", "left arm", "right arm")],
+            ),
             "Ann has “left arm”, Ben has “right arm”.",
         ),
         (field(raters="1"), ""),

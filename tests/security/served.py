@@ -1,4 +1,4 @@
-"""The real backend as `softirr-ls serve` runs it, and the fake Label Studio behind HTTP, with the calls that connecting makes."""
+"""The real backend as `softirr-ls serve` runs it, and the fake Label Studio behind HTTP."""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from softirr.meaning.lexicon.words import any_of, entries, opposites, rows, word
 USERS = """
 import softirr.meaning.lexicon.words as words
 original = words.rows
-new = {"attributes": [["side", "laterality", "left", "short", "LEFT"], ["side", "laterality", "right", "short", "RIGHT"]]}
+new = {
+    "attributes": [["side", "laterality", side, "short", side.upper()] for side in ("left", "right")]
+}
 words.rows = lambda name, *package: original(name, *package) + (new.get(name, []) if ADDED else [])
 
 from random import Random

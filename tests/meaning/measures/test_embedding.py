@@ -1,4 +1,4 @@
-"""Embedding cosine: what sentence_transformers' own encode gives, on a real model and on small ones of every pooling."""
+"""Embedding cosine equals that of sentence_transformers, for a real model and for small ones of every pooling."""
 
 from __future__ import annotations
 

@@ -116,7 +116,8 @@ def test_readable_answers(answer: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "yes", "0.5", '{"probability": 1.5}', '{"probability": -0.1}', '{"probability": null}', '{"probability": "high"}',
+    ["", "yes", "0.5", '{"probability": 1.5}', '{"probability": -0.1}', '{"probability": null}',
+     '{"probability": "high"}',
      '{"probability": 0.2} or {"probability": 0.9}', '{"probability": 85}', '{"confidence": 0.5}'],
 )  # fmt: skip
 def test_unreadable_answers_are_never_a_half(answer: str) -> None:

@@ -102,13 +102,16 @@ def test_long_paragraphs_ask_about_few_pairs() -> None:
 
 PARAGRAPHS = {
     ("There is no chest pain. There is pneumonia.", "There is chest pain. There is no pneumonia."): (0.0, 0.1),
-    ("There is fever. There is no rash. There is jaundice.", "There is fever. There is rash. There is jaundice."): (0.6, 0.7),
+    (
+        "There is fever. There is no rash. There is jaundice.",
+        "There is fever. There is rash. There is jaundice.",
+    ): (0.6, 0.7),
     ("There is fever. There is no rash. There is vomiting.", "There is fever. There is no rash."): (0.75, 0.85),
     ("There is fever. There is no vomiting.", "No emesis. Pyrexia is present."): (0.8, 1.0),
     ("The budget was cut. Two schools close.", "Dry cough for two days. No fever was seen."): (0.0, 0.1),
     ("There is fever and itching.", "There is fever. There is itching."): (0.6, 1.0),
 }  # fmt: skip
-"""Pairs of paragraphs, and the smallest and largest right P: 2/3 and 4/5 if one of three sentences has no counterpart."""
+"""Pairs of paragraphs, and the range of the right P: 2/3 and 4/5 if one of three sentences has no counterpart."""
 
 
 @pytest.mark.slow

@@ -21,8 +21,10 @@ from tests.meaning.measures.function_measures import FunctionMeasure
 SAMPLES = 15
 """Different texts of a small project."""
 CLINICAL = [
-    "knee pain", "dry cough", "headache for two days", "rash on the left arm", "fever and chills", "shortness of breath", "swollen ankles",
-    "type 2 diabetes", "Sjögren syndrome", "Ménière's disease", "fracture of the wrist", "urinary tract infection", "blurred vision", "heartburn",
+    "knee pain", "dry cough", "headache for two days", "rash on the left arm", "fever and chills",
+    "shortness of breath", "swollen ankles",
+    "type 2 diabetes", "Sjögren syndrome", "Ménière's disease", "fracture of the wrist", "urinary tract infection",
+    "blurred vision", "heartburn",
 ]  # fmt: skip
 
 

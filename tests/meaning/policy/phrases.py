@@ -1,4 +1,7 @@
-"""Phrases with attributes that were labeled by hand before the recognizer was written, in two halves of which one was never looked at."""
+"""Phrases with attributes labeled by hand before the recognizer was written, in two halves.
+
+One half was never looked at.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ _KINDS = {
 _SMALL = set(
     re.findall(
         r"\S+",
-        "a an the of in on at to for with by from and or but is are was were has have had my his her their that which be i",
+        "a an the of in on at to for with by from and or but is are was were has have had my his her their that "
+        "which be i",
     )
 )
 

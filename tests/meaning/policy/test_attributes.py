@@ -126,7 +126,8 @@ def test_an_unknown_kind_is_refused() -> None:
 WORDS = st.sampled_from(
     re.findall(
         r"\S+",
-        "severe left pain knee no fever for 3 days , ( ) possible due to after surgery mother ? and mild 5 cm / - İ ß x",
+        "severe left pain knee no fever for 3 days , ( ) possible due to after surgery mother ? and mild 5 cm / - "
+        "İ ß x",
     )
 )
 

@@ -1,4 +1,4 @@
-"""Measures under a policy: every way to score gives the same, the cache sees the rewritten pair, and decisions stand above."""
+"""Measures under a policy: all ways to score agree, the cache sees the rewritten pair, and decisions override."""
 
 from __future__ import annotations
 

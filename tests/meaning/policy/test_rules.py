@@ -16,7 +16,8 @@ def test_policy_describes_itself() -> None:
     policy = Policy("ours", ignore={"time", "severity"}, more_general="strict", split="lines")  # type: ignore[arg-type]
     assert policy.kinds == ("severity", "time")
     assert policy.describe() == (
-        "ours: severity, course and time do not count; a more general text does not count as the same; answers are split (lines)"
+        "ours: severity, course and time do not count; a more general text does not count as the same; "
+        "answers are split (lines)"
     )
     assert policy.rewrite("severe pain for 3 days") == "pain"
     assert not policy.is_default

@@ -1,6 +1,7 @@
 """The estimator of all evidence by loops over pairs of answers, for small tables: what tests compare the fast one with.
 
-Only the posterior of the calibration comes from the package; :mod:`tests.statistics.evidence.test_posterior` tests it on its own.
+Only the posterior of the calibration comes from the package; :mod:`tests.statistics.evidence.test_posterior`
+tests it separately.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ FIGURE = np.array([[0.90, 0.88, 0.10], [0.85, 0.72, 0.08], [0.15, 0.20, 0.78]])
 
 
 def plain_set_equivalence(weights, method):
-    """The definition, word by word: every injection of the smaller set (optimal), or the first set in order (greedy)."""
+    """The literal definition: every injection of the smaller set (optimal), or the first set in order (greedy)."""
     m, n = weights.shape
     if m == 0 or n == 0:
         return 1.0 if m == n else 0.0
