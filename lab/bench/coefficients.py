@@ -140,7 +140,7 @@ def _prepared(n_items: int) -> Any:
         ratings = Ratings.from_matrix(np.arange(2 * n_items).reshape(n_items, 2))
         equivalence = PairEquivalence(hashed)
         comparisons = ratings.comparisons
-        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        scores = equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
         _results[n_items] = ratings, scores, exact(ratings, equivalence, scores)
     return _results[n_items]
 

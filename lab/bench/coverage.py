@@ -110,7 +110,7 @@ def _estimates(matrix: Ints, similarity: Floats, chance: str, seed: int) -> dict
     """The coefficients of one project, for the measurement of coverage."""
     ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
     comparisons = ratings.comparisons
-    scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    scores = equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
     if not len(scores):
         return {}
     if chance == "exact":

@@ -64,7 +64,7 @@ class Case:
         chance = permutation(ratings, _sampled(design), permutations=2, seed=0)
         by_measure = {name: estimate.coefficient for name, estimate in _all(ratings, scores, chance).items()}
         truth = _truth(frames, concepts)
-        index = np.arange(len(comparisons.left))
+        index = np.arange(len(comparisons.left_rows))
         measure_chance = MeasureChance(ratings, scores, chance, index)
         sha = measure.provenance().model_sha256
         return cls(population, measure.name, sha, design, measure_chance, by_measure, concepts, truth)
@@ -118,7 +118,7 @@ def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, floa
         return np.where((k == l) | (n_codes == 0), 1.0, shared)
 
     shared = PairEquivalence(score)
-    first, second = ratings.comparisons.left, ratings.comparisons.right
+    first, second = ratings.comparisons.left_rows, ratings.comparisons.right_rows
     scores = shared.score(ratings.answer[first], ratings.answer[second])
     chance = exact(ratings, shared, scores)
     return {name: coefficient.value for name, coefficient in _all(ratings, scores, chance).items()}

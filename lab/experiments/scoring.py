@@ -134,7 +134,7 @@ def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *,
     same: dict[str, Floats] = {}
     for method in METHODS if not table.is_single else METHODS[:1]:
         answers = AnswerScorer(table, scorer, method=method)
-        same[method] = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        same[method] = answers.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
         summaries[method] = _coefficients(ratings, answers, same[method], chance, key)
     names = coefficient_keys()
     return Scored(

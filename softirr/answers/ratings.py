@@ -124,8 +124,9 @@ class Ratings:
         n_pairs = int(np.sum(self.per_item * (self.per_item - 1) // 2))
         if n_pairs > MOST_COMPARISONS:
             raise InputError(
-                f"The table has {n_pairs:,} pairs of answers to the same item, with up to {int(self.per_item.max()):,} raters on one item; "
-                f"at most {MOST_COMPARISONS:,} can be compared. Keep a random sample of the items, or of the raters of each item."
+                f"The table has {n_pairs:,} pairs of answers to the same item, with up to "
+                f"{int(self.per_item.max()):,} raters on one item; at most {MOST_COMPARISONS:,} can be compared. "
+                "Keep a random sample of the items, or of the raters of each item."
             )
         return _compare(self)
 
@@ -152,7 +153,7 @@ class Comparisons:
 
     Attributes
     ----------
-    left, right : shape (P,)
+    left_rows, right_rows : shape (P,)
         Rows of the two answers; the left rater has the lower index.
     item : shape (P,)
     rater_pair : shape (P,)
@@ -163,8 +164,8 @@ class Comparisons:
         How many items each of these pairs shares.
     """
 
-    left: Ints
-    right: Ints
+    left_rows: Ints
+    right_rows: Ints
     item: Ints
     rater_pair: Ints
     rater_pairs: Ints
@@ -205,13 +206,13 @@ def _compare(ratings: Ratings) -> Comparisons:
     order = np.lexsort((ratings.rater, ratings.item))
     sizes = ratings.per_item
     starts = np.cumsum(sizes) - sizes
-    left, right = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    positions_a, positions_b = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for size in np.unique(sizes[sizes >= 2]).tolist():
         first, second = np.triu_indices(size, 1)
         start = starts[sizes == size][:, None]
-        left.append((start + first).ravel())
-        right.append((start + second).ravel())
-    a, b = np.concatenate(left), np.concatenate(right)
+        positions_a.append((start + first).ravel())
+        positions_b.append((start + second).ravel())
+    a, b = np.concatenate(positions_a), np.concatenate(positions_b)
     by_item = np.argsort(a, kind="stable")
     a, b = order[a[by_item]], order[b[by_item]]
     key = ratings.rater[a] * np.int64(ratings.n_raters) + ratings.rater[b]
@@ -248,7 +249,8 @@ class Pooling:
     def of(cls, ratings: Ratings, marginals: Marginals = "answers") -> Pooling:
         """``answers``: all answers of items with two or more have the same weight, or the weight of their item.
 
-        See Fleiss 1971 and Krippendorff 2011. ``gwet2014``: every item weighs the same, those with one answer included (Gwet 2014, as in irrCAC).
+        See Fleiss 1971 and Krippendorff 2011. ``gwet2014``: every item weighs the same, items with one answer
+        included (Gwet 2014, as in irrCAC).
         """
         if marginals == "gwet2014":
             items = np.flatnonzero(ratings.per_item)

@@ -212,7 +212,7 @@ def _not_defined(model: str, epsilon: float, reason: str, skipped: tuple[str, ..
 def _by_rater_pair(table: AnnotationTable, scored: Scored) -> dict[tuple[str, str], Floats]:
     """Equivalence of the answers of two raters on each item, shape (n_items,), NaN if one is missing."""
     ratings, comparisons = scored.ratings, scored.ratings.comparisons
-    first, second = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
+    first, second = ratings.rater[comparisons.left_rows], ratings.rater[comparisons.right_rows]
     by_pair: dict[tuple[str, str], Floats] = {}
     for a, rater_a in enumerate(table.raters):
         for b, rater_b in enumerate(table.raters):

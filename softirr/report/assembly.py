@@ -246,7 +246,7 @@ def _rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) ->
 def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: float) -> Contrast:
     comparisons, by_measure = estimates.scored.ratings.comparisons, estimates.scored.summary.by_measure
     of_rater = comparisons.of_rater(rater)
-    of_others = np.setdiff1d(np.arange(len(comparisons.left)), of_rater, assume_unique=True)
+    of_others = np.setdiff1d(np.arange(len(comparisons.left_rows)), of_rater, assume_unique=True)
     if agreement.value is None or by_measure is None or not len(of_others):
         return None, None
     measured = by_measure.agreement(of_others), by_measure.agreement(of_rater)

@@ -226,8 +226,8 @@ def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
 
     table_pairs, frame_pairs = ratings.comparisons, frames.design.ratings.comparisons
     table_keys, frame_keys = (
-        keys(row[table_pairs.left], row[table_pairs.right]),
-        keys(frame_pairs.left, frame_pairs.right),
+        keys(row[table_pairs.left_rows], row[table_pairs.right_rows]),
+        keys(frame_pairs.left_rows, frame_pairs.right_rows),
     )
     order = np.argsort(frame_keys)
     return np.asarray(order[np.searchsorted(frame_keys[order], table_keys)])

@@ -78,7 +78,7 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
         return ()
     comparisons, size = ratings.comparisons, ratings.n_answers
     differ = np.flatnonzero(scores < 1)
-    a, b = ratings.answer[comparisons.left[differ]], ratings.answer[comparisons.right[differ]]
+    a, b = ratings.answer[comparisons.left_rows[differ]], ratings.answer[comparisons.right_rows[differ]]
     keys, key_index, counts = np.unique(
         np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True, return_counts=True
     )
@@ -131,7 +131,7 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     n, comparisons = len(order), ratings.comparisons
-    first, second = rank[ratings.answer[comparisons.left]], rank[ratings.answer[comparisons.right]]
+    first, second = rank[ratings.answer[comparisons.left_rows]], rank[ratings.answer[comparisons.right_rows]]
     upper = np.bincount(np.minimum(first, second) * n + np.maximum(first, second), minlength=n * n).reshape(n, n)
     counts = np.maximum(upper, upper.T)
     labels = {
@@ -159,8 +159,8 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
     ratings = Ratings.of(table)
     comparisons = ratings.comparisons
     scorer = AnswerScorer(table, PairScorer(measure, table.texts, cache=None, progress=None), method="optimal")
-    scores = scorer.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    left_rater, right_rater = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
+    scores = scorer.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
+    left_rater, right_rater = ratings.rater[comparisons.left_rows], ratings.rater[comparisons.right_rows]
     by_item: dict[str, list[tuple[str, str, float]]] = {}
     for item, a, b, value in zip(
         comparisons.item.tolist(), left_rater.tolist(), right_rater.tolist(), scores.tolist(), strict=True

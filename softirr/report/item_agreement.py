@@ -73,7 +73,7 @@ def item_agreement(
         ratings = Ratings.of(table)
         comparisons = ratings.comparisons
         scores = AnswerScorer(table, scorer, method=assignment).score(
-            ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+            ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
         )
         explain_pairs = explainer(table, base, store, shown_progress) if reasons and table.kind == TEXT else None
         options = ItemOptions(assignment, explain=explain_pairs)

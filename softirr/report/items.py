@@ -96,7 +96,7 @@ class _Builder:
         comparisons, n_items = ratings.comparisons, len(table.items)
         self._rows, self._pairs = _bounds(ratings.item, n_items), _bounds(comparisons.item, n_items)
         self._rater, self._answer = ratings.rater.tolist(), ratings.answer.tolist()
-        self._left, self._right = comparisons.left.tolist(), comparisons.right.tolist()
+        self._left, self._right = comparisons.left_rows.tolist(), comparisons.right_rows.tolist()
         self._scores = scores.tolist()
         self._means, self._sigmas = np.full(n_items, -1.0), np.full(n_items, -1.0)
         self._means[ratings.comparable_items] = item_means(ratings, scores)
@@ -206,7 +206,7 @@ def _met(table: AnnotationTable, ratings: Ratings) -> Ints:
     lengths = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     flat = np.fromiter(chain.from_iterable(table.answers), dtype=np.int64, count=int(lengths.sum()))
-    k, l = ratings.answer[comparisons.left], ratings.answer[comparisons.right]  # noqa: E741
+    k, l = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]  # noqa: E741
     area = lengths[k] * lengths[l]
     ends = np.cumsum(area)
     keys = [np.zeros(0, dtype=np.int64)]

@@ -131,10 +131,10 @@ class JudgedRaters:
         comparisons = ratings.comparisons
         permutations = 5 if self._answers.scorer.cheap else 2
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
-        scores = self._answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        scores = self._answers.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
         summary = summarize(ratings, scores, chance, ids=self._numbers).coefficients
         by_measure = {key: estimate_of_key.coefficient for key, estimate_of_key in summary.items()}
-        indices = np.arange(len(comparisons.left))
+        indices = np.arange(len(comparisons.left_rows))
         judged, n = self._of_part(design)
         estimates = estimate(
             design, by_measure, MeasureChance(ratings, scores, chance, indices, self._numbers), self._record, judged

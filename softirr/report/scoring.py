@@ -147,7 +147,7 @@ def coefficient_value(
     marginals: Marginals = "answers" if formula.marginals == "answers" else options.marginals
     if by_chance is None:
         chance = _chance(options, ratings, answers, scores, marginals, formula.expectations)
-    elif len(ratings.comparisons.left):
+    elif len(ratings.comparisons.left_rows):
         level = PairEquivalence(lambda k, _: np.full(len(k), by_chance))
         chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=formula.expectations)
     else:
@@ -171,7 +171,7 @@ def _answers(
 
 def _compared(ratings: Ratings) -> tuple[Ints, Ints]:
     """The two answers of each comparison."""
-    return ratings.answer[ratings.comparisons.left], ratings.answer[ratings.comparisons.right]
+    return ratings.answer[ratings.comparisons.left_rows], ratings.answer[ratings.comparisons.right_rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +280,7 @@ def _chance(
 
     A permutation has only the expectations that are needed.
     """
-    if not len(ratings.comparisons.left):
+    if not len(ratings.comparisons.left_rows):
         return None
     method = options.chance
     if method == "auto":

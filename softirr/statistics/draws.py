@@ -214,7 +214,7 @@ class Draws:
             sums(item, pooling.weights * mean_equivalence, n),
             sums(item, pooling.weights, n),
             sums(item, pooling.weights**2, n),
-            2 * pi[comparisons.left] * pi[comparisons.right],
+            2 * pi[comparisons.left_rows] * pi[comparisons.right_rows],
         )
 
     # --- rater pairs --------------------------------------------------------------------------------------------------

@@ -368,4 +368,4 @@ def test_ratings_are_compared_once():
     sheet = draw_sheet(table, "indel", judgments=500)
     pairs = [frozenset((u.text_a, u.text_b)) for u in sheet.units]
     assert len(pairs) == len(set(pairs)) <= 12 * 11 // 2
-    assert len(Ratings.of(table).comparisons.left) == 60
+    assert len(Ratings.of(table).comparisons.left_rows) == 60

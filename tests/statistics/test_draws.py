@@ -37,7 +37,9 @@ class Table:
             ratings = Ratings(ratings.item, ratings.rater, ratings.answer, *sizes, weights=shares / shares.mean())
         self.ratings, self.equivalence = ratings, MatrixEquivalence(similarity)
         comparisons = ratings.comparisons
-        self.scores = self.equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        self.scores = self.equivalence.score(
+            ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
+        )
         self.chance = exact(ratings, self.equivalence, self.scores)
 
     def estimate(self, definition) -> Estimate:

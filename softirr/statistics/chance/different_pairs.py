@@ -61,7 +61,7 @@ class DifferentPairs:
         q = usable[rng.integers(0, max(m, 1), half)]
         i = rng.integers(0, comparisons.shared[q])
         j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q]
-        first, second = comparisons.left[order[start[q] + i]], comparisons.right[order[start[q] + j]]
+        first, second = comparisons.left_rows[order[start[q] + i]], comparisons.right_rows[order[start[q] + j]]
         while (missing := size - len(first)) > 0:
             a, b = rows[rng.integers(0, len(rows), 2 * missing)], rows[rng.integers(0, len(rows), 2 * missing)]
             fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]

@@ -152,7 +152,7 @@ class _Columns:
         self.of_left, self.of_right = (np.zeros(len(comparisons.shared), dtype=np.int64) for _ in range(2))
         for pair, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
             pair_rows = order[start:stop]
-            for side, column in ((comparisons.left, self.of_left), (comparisons.right, self.of_right)):
+            for side, column in ((comparisons.left_rows, self.of_left), (comparisons.right_rows, self.of_right)):
                 answered = np.sort(side[pair_rows])
                 number = column_numbers.setdefault(answered.tobytes(), len(rows))
                 if number == len(rows):
@@ -164,8 +164,8 @@ class _Columns:
         values = ratings.weight[ratings.item[all_rows]]
         values = values / sums(of_column, values, len(rows))[of_column]
         self.matrix = csr_matrix((values, (position[ratings.answer[all_rows]], of_column)), shape=(size, len(rows)))
-        self.left_answer = position[ratings.answer[comparisons.left]]
-        self.right_answer = position[ratings.answer[comparisons.right]]
+        self.left_answer = position[ratings.answer[comparisons.left_rows]]
+        self.right_answer = position[ratings.answer[comparisons.right_rows]]
         self.comparisons = comparisons
 
 
@@ -190,7 +190,7 @@ class _Pass:
         self.dense = np.zeros_like(weights)
         comparisons = columns.comparisons
         self._product, self._height = _Product(columns.matrix), max(1, _KEPT // columns.count)
-        self.left, self.right = np.zeros(len(comparisons.left)), np.zeros(len(comparisons.left))
+        self.left, self.right = np.zeros(len(comparisons.left_rows)), np.zeros(len(comparisons.left_rows))
         self._kept = []
         for answer, column, out in (
             (columns.left_answer, columns.of_right, self.left),

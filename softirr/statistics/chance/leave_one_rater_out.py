@@ -36,7 +36,7 @@ class LeftOut:
         comparisons = ratings.comparisons
         self._partner = np.full(len(ratings.item), -1, dtype=np.int64)
         only_pairs = np.flatnonzero(ratings.per_item[comparisons.item] == 2)
-        left_rows, right_rows = comparisons.left[only_pairs], comparisons.right[only_pairs]
+        left_rows, right_rows = comparisons.left_rows[only_pairs], comparisons.right_rows[only_pairs]
         self._partner[left_rows], self._partner[right_rows] = ratings.rater[right_rows], ratings.rater[left_rows]
         with_partner = pooling.rows[self._partner[pooling.rows] >= 0]
         self.rows: Ints = np.concatenate([pooling.rows, with_partner])

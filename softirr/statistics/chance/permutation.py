@@ -103,8 +103,8 @@ def _permuted_pairs(
     """Rows of the permuted pairs of each rater pair, and what follows from their equivalences."""
     comparisons = ratings.comparisons
     met = [_permuted(comparisons, rng) for _ in range(draws)]
-    right = np.concatenate([comparisons.right[p] for p in met])
-    return np.tile(comparisons.left, draws), right, partial(_cohen_from_permutations, comparisons, met)
+    right = np.concatenate([comparisons.right_rows[p] for p in met])
+    return np.tile(comparisons.left_rows, draws), right, partial(_cohen_from_permutations, comparisons, met)
 
 
 def _weighted_pairs(
@@ -118,8 +118,8 @@ def _weighted_pairs(
     weight = ratings.weight[comparisons.item]
     partners = [_partners(comparisons, weight, rng) for _ in range(2 * draws)]
     of_left, of_right = np.concatenate(partners[:draws]), np.concatenate(partners[draws:])
-    left_rows = np.concatenate([np.tile(comparisons.left, draws), comparisons.left[of_right]])
-    right_rows = np.concatenate([comparisons.right[of_left], np.tile(comparisons.right, draws)])
+    left_rows = np.concatenate([np.tile(comparisons.left_rows, draws), comparisons.left_rows[of_right]])
+    right_rows = np.concatenate([comparisons.right_rows[of_left], np.tile(comparisons.right_rows, draws)])
     return left_rows, right_rows, partial(_cohen_from_draws, comparisons, weight)
 
 
@@ -171,7 +171,7 @@ def _permuted(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
 
     Entry i is the comparison that provides the right answer for the left answer of comparison i.
     """
-    order = np.lexsort((rng.random(len(comparisons.left)), comparisons.rater_pair))
+    order = np.lexsort((rng.random(len(comparisons.left_rows)), comparisons.rater_pair))
     met = np.empty(len(order), dtype=np.int64)
     met[np.argsort(comparisons.rater_pair, kind="stable")] = order
     return met

@@ -175,7 +175,7 @@ class _Sampled:
         mass = np.zeros(n)
         mass[self.pooling.rows] = self.pooling.weights
         near = mass.copy()
-        for a, b in ((comparisons.left, comparisons.right), (comparisons.right, comparisons.left)):
+        for a, b in ((comparisons.left_rows, comparisons.right_rows), (comparisons.right_rows, comparisons.left_rows)):
             near += sums(a, self.scores * mass[b], n)
         return mass, near
 
@@ -184,7 +184,7 @@ class _Sampled:
         ratings, comparisons, pairs = self.ratings, self.ratings.comparisons, self.pairs
         count = np.bincount(ratings.answer[self.pooling.rows], minlength=ratings.n_answers)
         q = int(np.count_nonzero(count))
-        a, b = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+        a, b = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
         differing = np.flatnonzero(a != b)
         of_item = 2 / (count[a[differing]] * count[b[differing]] * float(q**2))
         k, l = ratings.answer[pairs.first], ratings.answer[pairs.second]  # noqa: E741
@@ -216,7 +216,7 @@ class _Sampled:
                 continue
             weights = np.where(is_kept[pairs.first] & is_kept[pairs.second], 1 / pairs.density, 0.0)
             mean = float(weights @ self.values) / max(float(weights.sum()), 1e-300)
-            of_item = n + 2 * float(self.scores[is_kept[comparisons.left] & is_kept[comparisons.right]].sum())
+            of_item = n + 2 * float(self.scores[is_kept[comparisons.left_rows] & is_kept[comparisons.right_rows]].sum())
             apart = n**2 - float(np.sum(np.where(n_remaining >= 2, n_remaining, 0) ** 2))
             result[rater] = (of_item + apart * mean) / n**2
         return result

@@ -53,7 +53,7 @@ def _total_without(ratings: Ratings, scores: Floats) -> Floats:
     """Sum of the equivalences of all comparisons without each rater, shape (n_raters,)."""
     comparisons = ratings.comparisons
     of_rater = sum(
-        sums(ratings.rater[rows], scores, ratings.n_raters) for rows in (comparisons.left, comparisons.right)
+        sums(ratings.rater[rows], scores, ratings.n_raters) for rows in (comparisons.left_rows, comparisons.right_rows)
     )
     return np.asarray(float(scores.sum()) - of_rater)
 
@@ -61,7 +61,7 @@ def _total_without(ratings: Ratings, scores: Floats) -> Floats:
 def _agreement_without(ratings: Ratings, scores: Floats, n_remaining: Floats) -> Floats:
     """Sum over items of their agreement times their number of answers, without each rater, shape (n_raters,)."""
     comparisons, n_rows, rows = ratings.comparisons, len(ratings.item), ratings.comparable
-    of_row = sums(comparisons.left, scores, n_rows) + sums(comparisons.right, scores, n_rows)
+    of_row = sums(comparisons.left_rows, scores, n_rows) + sums(comparisons.right_rows, scores, n_rows)
     of_item = sums(comparisons.item, scores, ratings.n_items)
 
     def agreement(total: Floats, n: Floats) -> Floats:

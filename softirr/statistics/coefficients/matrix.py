@@ -115,7 +115,7 @@ def matrix_agreement(
     ratings = Ratings.from_matrix(_plain_columns(matrix), renumber=similarity is None)
     equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights(similarity, ratings))
     comparisons = ratings.comparisons
-    scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    scores = equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
     if not len(scores):
         return MatrixAgreement(ratings, scores, None, summarize(ratings, scores, None))
 

@@ -143,8 +143,8 @@ class RatingsOfPairs(Ratings):
         compared = np.flatnonzero(is_compared[all_comparisons.rater_pair])
         number = np.cumsum(is_compared) - 1
         return Comparisons(
-            all_comparisons.left[compared],
-            all_comparisons.right[compared],
+            all_comparisons.left_rows[compared],
+            all_comparisons.right_rows[compared],
             all_comparisons.item[compared],
             number[all_comparisons.rater_pair[compared]],
             all_comparisons.rater_pairs[is_compared],
@@ -216,7 +216,7 @@ class Design:
         else:
             pairs = DifferentPairs.sample(ratings, pooling, pool, draw_pool)
         cohen, pooled = pairs.cohen_weights(ratings), pairs.pooled_weights(ratings, pooling)
-        first, second = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+        first, second = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
         texts = text_pairs(first, second)
         per_pair = ratings.pair_weights
         total = float(texts.weights(per_pair).sum())
@@ -251,9 +251,11 @@ class Design:
         )
         n = np.int64(len(self.ratings.item))
         comparisons, part_comparisons = self.ratings.comparisons, ratings.comparisons
-        keys = comparisons.left * n + comparisons.right
+        keys = comparisons.left_rows * n + comparisons.right_rows
         by_key = np.argsort(keys)
-        same_at = by_key[np.searchsorted(keys[by_key], rows[part_comparisons.left] * n + rows[part_comparisons.right])]
+        same_at = by_key[
+            np.searchsorted(keys[by_key], rows[part_comparisons.left_rows] * n + rows[part_comparisons.right_rows])
+        ]
         part_row = np.full(int(n), -1, dtype=np.int64)
         part_row[rows] = np.arange(len(rows))
         first, second = part_row[self.rows[0]], part_row[self.rows[1]]

@@ -85,7 +85,7 @@ class Frames:
         ratings = Ratings(
             item, rater, answer, table_ratings.n_items, table_ratings.n_raters, table_ratings.n_answers, weights=weights
         )
-        if not len(ratings.comparisons.left):
+        if not len(ratings.comparisons.left_rows):
             raise InputError("No item has answers of two raters: there is no agreement to audit.")
         self._sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
         self._members = np.array([text for answer in table.answers for text in answer], dtype=np.int64)

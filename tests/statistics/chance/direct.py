@@ -36,7 +36,7 @@ def tables(draw, categories=6, raters=4, weights=False):
 def scored(ratings, equivalence):
     """Equivalence of each comparison."""
     comparisons = ratings.comparisons
-    return equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    return equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
 
 
 def row_weights(ratings, marginals="answers"):
@@ -89,7 +89,7 @@ class Direct:
             yield (
                 rows_of_pair,
                 weight / weight.sum(),
-                self.rows[np.ix_(comparisons.left[rows_of_pair], comparisons.right[rows_of_pair])],
+                self.rows[np.ix_(comparisons.left_rows[rows_of_pair], comparisons.right_rows[rows_of_pair])],
             )
 
     @property
@@ -98,14 +98,14 @@ class Direct:
 
     @property
     def cohen_left(self):
-        result = np.zeros(len(self.ratings.comparisons.left))
+        result = np.zeros(len(self.ratings.comparisons.left_rows))
         for rows_of_pair, weight, grid in self._by_pair():
             result[rows_of_pair] = grid @ weight
         return result
 
     @property
     def cohen_right(self):
-        result = np.zeros(len(self.ratings.comparisons.left))
+        result = np.zeros(len(self.ratings.comparisons.left_rows))
         for rows_of_pair, weight, grid in self._by_pair():
             result[rows_of_pair] = weight @ grid
         return result

@@ -129,16 +129,17 @@ class Recorded(MatrixEquivalence):
 def check_cohen(chance, ratings, left_answers, right_answers, values, draws):
     """Each rater pair against the rows paired with its left answers and, with weights, those with its right answers."""
     comparisons = ratings.comparisons
-    n, item_weights = len(comparisons.left), ratings.weight[comparisons.item]
+    n, item_weights = len(comparisons.left_rows), ratings.weight[comparisons.item]
     weighted = ratings.weights is not None
     of_left = values[: draws * n].reshape(draws, n)
-    assert left_answers[: draws * n].tolist() == np.tile(comparisons.left, draws).tolist()
+    assert left_answers[: draws * n].tolist() == np.tile(comparisons.left_rows, draws).tolist()
     if weighted:
         of_right = values[draws * n :].reshape(draws, n)
-        assert right_answers[draws * n :].tolist() == np.tile(comparisons.right, draws).tolist()
+        assert right_answers[draws * n :].tolist() == np.tile(comparisons.right_rows, draws).tolist()
     else:  # each right answer is met once in each draw
         column_of = {
-            (pair, row): c for c, (pair, row) in enumerate(zip(comparisons.rater_pair, comparisons.right, strict=True))
+            (pair, row): c
+            for c, (pair, row) in enumerate(zip(comparisons.rater_pair, comparisons.right_rows, strict=True))
         }
         of_right = np.full((draws, n), np.nan)
         for number, (row, value) in enumerate(zip(right_answers, values, strict=True)):
@@ -212,7 +213,7 @@ class TestPermutation:
         chance = permutation(ratings, equivalence, permutations=draws, seed=seed, marginals=marginals)
         left_answers, right_answers = equivalence.asked
         values = equivalence.matrix[left_answers, right_answers]
-        n_pairs = draws * len(ratings.comparisons.left) * (1 if ratings.weights is None else 2)
+        n_pairs = draws * len(ratings.comparisons.left_rows) * (1 if ratings.weights is None else 2)
         n_rows = draws * len(chance.pooling.rows)
         check_cohen(chance, ratings, left_answers[:n_pairs], right_answers[:n_pairs], values[:n_pairs], draws)
         pooled = slice(n_pairs, n_pairs + n_rows)

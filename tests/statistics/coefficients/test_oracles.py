@@ -236,7 +236,7 @@ class TestBraylan2022:
     def test_two_items_are_enough(self):
         for matrix, reason in (([[0, 1], [2, 3]], None), ([[0, 1, 2]], Undefined.ONE_ITEM), ([[0], [1]], "only one")):
             ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(np.eye(4))
-            result = estimates(ratings, equivalence, np.zeros(len(ratings.comparisons.left)))
+            result = estimates(ratings, equivalence, np.zeros(len(ratings.comparisons.left_rows)))
             for estimate in result.values():
                 assert estimate.coefficient.ci95 is None
                 assert (estimate.value is None) == (reason is not None) and (reason or "") in (estimate.undefined or "")

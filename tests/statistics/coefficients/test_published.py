@@ -247,8 +247,8 @@ class TestBraylan2022:
         ratings = Ratings.from_matrix(np.array([[0, 0, 0, 1, 1], [2, -1, -1, -1, -1]]))
         similarity = np.array([[1, 0.5, 0.25], [0.5, 1, 0.25], [0.25, 0.25, 1]])
         left_answers, right_answers = (
-            ratings.answer[ratings.comparisons.left],
-            ratings.answer[ratings.comparisons.right],
+            ratings.answer[ratings.comparisons.left_rows],
+            ratings.answer[ratings.comparisons.right_rows],
         )
         result = Braylan2022.of(ratings, MatrixEquivalence(similarity), similarity[left_answers, right_answers])
         assert result.expected.tolist() == [0.75] * 5

@@ -327,14 +327,13 @@ class TestParts:
         rater_pairs = {pair for pair in combinations(range(4), 2) if (1 in pair) == with_rater}
         expected_pairs = [
             (a, b)
-            for a, b in zip(ratings.comparisons.left, ratings.comparisons.right, strict=True)
+            for a, b in zip(ratings.comparisons.left_rows, ratings.comparisons.right_rows, strict=True)
             if ratings.item[a] % 3 and tuple(sorted(ratings.rater[[a, b]].tolist())) in rater_pairs
         ]
         comparisons = selected.ratings.comparisons
-        assert sorted(zip(rows[comparisons.left], rows[comparisons.right], strict=True)) == sorted(expected_pairs)
-        answers = [
-            tuple(ratings.answer[[a, b]]) for a, b in zip(rows[comparisons.left], rows[comparisons.right], strict=True)
-        ]
+        row_pairs = list(zip(rows[comparisons.left_rows], rows[comparisons.right_rows], strict=True))
+        assert sorted(row_pairs) == sorted(expected_pairs)
+        answers = [tuple(ratings.answer[[a, b]]) for a, b in row_pairs]
         assert list(zip(selected.same.first, selected.same.second, strict=True)) == answers
         cells = {pair: items for pair, items in cells_of(ratings.restricted(rows)).items() if pair in rater_pairs}
         inside = {}
