@@ -65,9 +65,13 @@ def of_text(text: str) -> Numbers:
         kind = {"found by one rater only": "one rater only"}.get(name, name)
         numbers |= {f"reasons.kinds[{kind}].items": items}
     numbers |= of_sentences(text)
+    return numbers | of_exclusions(text)
+
+
+def of_exclusions(text: str) -> Numbers:
+    """Answers that were left out, by reason."""
     left_out = re.search(r"^Left out: (\d+) answers \((\d+) (missing, written as N/A)\)", text, re.M)
-    numbers |= {"excluded": left_out[1], f"excluded.{left_out[3]}": left_out[2]}
-    return numbers
+    return {"excluded": left_out[1], f"excluded.{left_out[3]}": left_out[2]}
 
 
 def of_audit(text: str) -> Numbers:
@@ -110,6 +114,52 @@ def cell(row: Any, label: str) -> str:
     return words(row.xpath(f'./td[@data-label="{label}"]')[0])
 
 
+def of_coefficient_rows(page: Any) -> Numbers:
+    """The table of coefficients."""
+    numbers: Numbers = {}
+    chance = {"cohen_kappa": "cohen", "fleiss_kappa": "fleiss", "krippendorff_alpha": "krippendorff"}
+    for row in rows(page, "h-method"):
+        (key,) = row.xpath("./td/@data-coefficient")
+        if cell(row, "Value") != "–":
+            numbers[f"coefficients.{key}.value"] = cell(row, "Value")
+            numbers |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
+            if key in chance:
+                numbers[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
+            if row.xpath('./td[@data-label="By the measure alone"]') and cell(row, "By the measure alone") != "–":
+                numbers[f"audit.plain.{key}"] = cell(row, "By the measure alone")
+    return numbers
+
+
+def of_rater_rows(page: Any) -> Numbers:
+    """The table of raters and the list of rater pairs."""
+    numbers: Numbers = {}
+    for row in page.xpath("//tr[@data-rater]"):
+        (rater,) = row.xpath("./@data-rater")
+        numbers[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
+        numbers |= ends(f"raters[{rater}].agreement_ci95", cell(row, "95% interval"))
+        numbers[f"raters[{rater}].n_items"] = cell(row, "Items")
+        numbers[f"excluded of {rater}"] = cell(row, "Answers left out")
+    for entry in page.xpath('//ul[contains(@class, "pair-list")]/li'):
+        value, first, second, n = re.match(r"(\S+) (.+) and (.+) n = (\d+)", words(entry)).groups()
+        pair = f"rater_pairs[{first} & {second}]"
+        numbers |= {f"{pair}.observed_agreement": value, f"{pair}.n_items": n}
+    return numbers
+
+
+def of_facts(page: Any) -> Numbers:
+    """The list of facts on the method."""
+    facts = {
+        words(entry.xpath("./dt")[0]): words(entry.xpath("./dd")[0]) for entry in page.xpath('//dl[@class="facts"]/div')
+    }
+    in_table = {f"expected_agreement.{name}" for name in ("cohen", "fleiss", "krippendorff")}
+    chance = of_chance(facts["Expected by chance"])
+    numbers = {f"again:{key}" if key in in_table else key: value for key, value in chance.items()}
+    numbers["again:coefficients.observed_agreement.value"] = facts["Observed agreement"]
+    numbers["provenance.seed"] = facts["Seed"]
+    numbers["terminology.known_texts"], numbers["terminology.texts"] = re.findall(r"\d+", facts["Terminologies"])
+    return numbers
+
+
 def of_page(text: str) -> Numbers:
     """The HTML page of a report folder."""
     page = html.fromstring(text.encode())
@@ -122,27 +172,9 @@ def of_page(text: str) -> Numbers:
     numbers |= ends("coefficients.krippendorff_alpha.ci95", verdict[2])
     basis = words(page.xpath('//*[@id="basis"]')[0])
     numbers["headline.judgments"] = re.search(r"(no|\d+) judgments", basis)[1].replace("no", "0")
-    chance = {"cohen_kappa": "cohen", "fleiss_kappa": "fleiss", "krippendorff_alpha": "krippendorff"}
-    for row in rows(page, "h-method"):
-        (key,) = row.xpath("./td/@data-coefficient")
-        if cell(row, "Value") != "–":
-            numbers[f"coefficients.{key}.value"] = cell(row, "Value")
-            numbers |= ends(f"coefficients.{key}.ci95", cell(row, "95% interval"))
-            if key in chance:
-                numbers[f"expected_agreement.{chance[key]}"] = cell(row, "By chance")
-            if row.xpath('./td[@data-label="By the measure alone"]') and cell(row, "By the measure alone") != "–":
-                numbers[f"audit.plain.{key}"] = cell(row, "By the measure alone")
+    numbers |= of_coefficient_rows(page)
     numbers |= of_audit(text)
-    for row in page.xpath("//tr[@data-rater]"):
-        (rater,) = row.xpath("./@data-rater")
-        numbers[f"raters[{rater}].agreement"] = cell(row, "Agreement with the others")
-        numbers |= ends(f"raters[{rater}].agreement_ci95", cell(row, "95% interval"))
-        numbers[f"raters[{rater}].n_items"] = cell(row, "Items")
-        numbers[f"excluded of {rater}"] = cell(row, "Answers left out")
-    for entry in page.xpath('//ul[contains(@class, "pair-list")]/li'):
-        value, first, second, n = re.match(r"(\S+) (.+) and (.+) n = (\d+)", words(entry)).groups()
-        pair = f"rater_pairs[{first} & {second}]"
-        numbers |= {f"{pair}.observed_agreement": value, f"{pair}.n_items": n}
+    numbers |= of_rater_rows(page)
     for index, row in enumerate(page.xpath("//tr[@data-item]")):
         (item,) = row.xpath("./@data-item")
         numbers |= {f"order[{index}]": item, f"items[{item}].agreement": cell(row, "Agreement")}
@@ -154,23 +186,7 @@ def of_page(text: str) -> Numbers:
         kind = {"found by one rater only": "one rater only"}.get(name, name)
         is_reason = not name.startswith("missing")
         numbers |= {f"reasons.kinds[{kind}].items": n} if is_reason else {f"excluded.{name}": n, "excluded": n}
-    facts = {
-        words(entry.xpath("./dt")[0]): words(entry.xpath("./dd")[0]) for entry in page.xpath('//dl[@class="facts"]/div')
-    }
-    numbers |= {
-        f"again:{key}": value
-        for key, value in of_chance(facts["Expected by chance"]).items()
-        if key in ("expected_agreement.cohen", "expected_agreement.fleiss", "expected_agreement.krippendorff")
-    }
-    numbers |= {
-        key: value
-        for key, value in of_chance(facts["Expected by chance"]).items()
-        if key not in ("expected_agreement.cohen", "expected_agreement.fleiss", "expected_agreement.krippendorff")
-    }
-    numbers["again:coefficients.observed_agreement.value"] = facts["Observed agreement"]
-    numbers["provenance.seed"] = facts["Seed"]
-    numbers["terminology.known_texts"], numbers["terminology.texts"] = re.findall(r"\d+", facts["Terminologies"])
-    return numbers
+    return numbers | of_facts(page)
 
 
 def of_tables(tables: Mapping[str, list[dict[str, Any]]]) -> Numbers:

@@ -34,9 +34,6 @@ def test_tables_that_are_shown_can_be_read(tmp_path: Path) -> None:
             assert softirr.read(tmp_path / "shown.csv").items, page
 
 
-# --- HTTP and environment ---------------------------------------------------------------------------------------------
-
-
 def test_every_http_address_is_documented(tmp_path: Path) -> None:
     from ml_backend.app import create_app
     from ml_backend.settings import Settings
@@ -74,8 +71,6 @@ def test_every_environment_variable_of_the_science_is_documented() -> None:
     assert sorted(read - _documented_variables()) == [], "docs/reference/environment.md: these are missing."
 
 
-# --- JSON -------------------------------------------------------------------------------------------------------------
-
 COEFFICIENT = {"value", "standard_error", "ci95", "undefined"}
 OF_THE_TABLE = {"judgments", "details"}
 """Further keys of a coefficient."""
@@ -100,20 +95,33 @@ def _keys(value: Any, path: str = "", name: str = "") -> set[str]:
     return {path}
 
 
-def test_every_key_of_the_json_report_is_documented(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def _tasks() -> list[dict[str, Any]]:
+    """An export in which each part of a report has something to count."""
     answers: dict[int, list[tuple[str, ...] | None]] = {
         1: [("fever", "cough"), ("rash",), ("nausea",), ("pain",), ("rash",), ("alone",)],
         2: [("cough", "fevers"), ("a rash",), (), ("itch for many weeks",), ("rash all over the whole trunk",), None],
         3: [("fever, cough",), ("rash",), ("nausea",), ("itching",), ("rash",), None],
     }
-    tasks = [
+    return [
         {"id": n, "data": {"share": n + 1}, "annotations": [_annotation(who, all[n]) for who, all in answers.items()]}
         for n in range(6)
     ]
+
+
+def _command_with_model_and_terms() -> list[str]:
+    """Score pairs of which a model scores some, and a terminology knows others."""
+    names = [f"finding {letter * 3}" for letter in "abcdefghijkl"]
+    Path("house.tsv").write_text("".join(["id\tname\n", *(f"{name[-1]}\t{name}\n" for name in names)]))
+    rows = [f"{n},ann,{a}\n{n},ben,{b}\n" for n, (a, b) in enumerate(pairwise(names))]
+    Path("single.csv").write_text("".join(["item,rater,text\n", *rows, f"99,ann,rash\n99,ben,{names[0]}\n"]))
+    return ["score", "single.csv", "--measure", "nli", "--cache", "none", "--terminology", "house.tsv", "--json"]
+
+
+def test_every_key_of_the_json_report_is_documented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("export.json").write_text(json.dumps(tasks))
+    Path("export.json").write_text(json.dumps(_tasks()))
     Path("terms.obo").write_text(OBO)
     options = ["--measure", "indel", "--split", "commas", "--terminology", "terms.obo"]
     assert softirr.cli.main.main(["audit", "sample", "export.json", *options]) == 0
@@ -128,13 +136,7 @@ def test_every_key_of_the_json_report_is_documented(
     documented = documented_keys - COEFFICIENT - OF_THE_TABLE - DETAILS
     assert softirr.cli.main.main(["score", "export.json", *options, "--weight", "share", "--json"]) == 0
     keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
-    # pairs that a model scores, and pairs that a terminology knows
-    names = [f"finding {letter * 3}" for letter in "abcdefghijkl"]
-    Path("house.tsv").write_text("".join(["id\tname\n", *(f"{name[-1]}\t{name}\n" for name in names)]))
-    rows = [f"{n},ann,{a}\n{n},ben,{b}\n" for n, (a, b) in enumerate(pairwise(names))]
-    Path("single.csv").write_text("".join(["item,rater,text\n", *rows, f"99,ann,rash\n99,ben,{names[0]}\n"]))
-    single = ["score", "single.csv", "--measure", "nli", "--cache", "none", "--terminology", "house.tsv", "--json"]
-    assert softirr.cli.main.main(single) == 0
+    assert softirr.cli.main.main(_command_with_model_and_terms()) == 0
     keys |= _keys(json.loads(capsys.readouterr().out))
     # a field of categories
     Path("choices.csv").write_text("item,rater,side\n1,ann,left\n1,ben,right\n2,ann,left\n2,ben,left\n")
@@ -177,9 +179,6 @@ def _annotation(who: int, texts: tuple[str, ...] | None) -> dict[str, Any]:
     return {"completed_by": who, "was_cancelled": texts is None, "result": result}
 
 
-# --- Python -----------------------------------------------------------------------------------------------------------
-
-
 def _documented_names(package: str) -> set[str]:
     """Names with an entry in python.md; an entry of the package itself lists all its public names."""
     page = PAGES[f"{REFERENCE}python.md"]
@@ -218,9 +217,6 @@ def test_every_public_name_is_documented(package: str) -> None:
         documented -= {name for name in documented if f"softirr.{name}" in _packages_with_public_names()}
     assert sorted(public - documented) == [], f"docs/reference/python.md, {package}: these are missing."
     assert sorted(documented - public) == [], f"docs/reference/python.md, {package}: these are not public."
-
-
-# --- links and claims -------------------------------------------------------------------------------------------------
 
 
 def _links(text: str) -> list[str]:

@@ -208,9 +208,6 @@ def test_every_command_runs(
 ) -> None:
     commands = [line for line in shown(page) if not _why_not_run(line)]
     answers = _many_answers()
-    (tmp_path / "answers.csv").write_text(answers, encoding="utf-8")
-    (tmp_path / "people-and-models.csv").write_text(_people_and_models(), encoding="utf-8")
-    (tmp_path / "people.csv").write_text(_people_and_models(), encoding="utf-8")
     head, *rows = answers.splitlines()
     for name, part_rows in (("v1.csv", rows[: len(rows) // 2]), ("v2.csv", rows[len(rows) // 2 :])):
         days = [int(row.split(",")[0].strip("N")) for row in part_rows]
@@ -220,8 +217,9 @@ def test_every_command_runs(
         (tmp_path / name).write_text("\n".join([f"{head},site,day", *with_fields]) + "\n", encoding="utf-8")
     weighted = [f"{row},{1 + int(row.split(',')[0].strip('N')) % 3}" for row in rows]
     (tmp_path / "weighted.csv").write_text("\n".join([f"{head},share", *weighted]) + "\n", encoding="utf-8")
-    (tmp_path / "hp.obo").write_text(OBO, encoding="utf-8")
-    for name, text in _shown_files(page).items():
+    models = _people_and_models()
+    files = {"answers.csv": answers, "people-and-models.csv": models, "people.csv": models, "hp.obo": OBO}
+    for name, text in (files | _shown_files(page)).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     table_files.wide_csv(tmp_path)
     annotation_tools.label_studio(tmp_path)
@@ -240,13 +238,14 @@ def test_every_command_runs(
         printed = capsys.readouterr().out
         assert printed, line
         if target:  # a sheet, judged as on the page
-            head, *rows = printed.splitlines()
-            marks = ["same" if n % 3 == 0 else "different" for n in range(len(rows))]
-            judged = [head, *(f"{row}{mark}" for row, mark in zip(rows, marks, strict=True))]
-            Path(target).write_text("\n".join(judged) + "\n", encoding="utf-8")
+            Path(target).write_text(_judged(printed), encoding="utf-8")
 
 
-# --- examples ---------------------------------------------------------------------------------------------------------
+def _judged(sheet: str) -> str:
+    """The sheet with every third pair judged the same."""
+    head, *rows = sheet.splitlines()
+    marks = ["same" if n % 3 == 0 else "different" for n in range(len(rows))]
+    return "\n".join([head, *(f"{row}{mark}" for row, mark in zip(rows, marks, strict=True))]) + "\n"
 
 
 def test_readme_shows_the_output_of_its_command(

@@ -136,6 +136,15 @@ def listed_nowhere_else(path: str) -> bool:
     return any(re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), path) for pattern in NOWHERE_ELSE)
 
 
+def judged_sheet(path: Path, command: list[str], n_judgments: int) -> str:
+    """Draw a sheet and judge every third pair the same; its path."""
+    lines = printed("audit", "sample", *command, "--judgments", str(n_judgments)).splitlines()
+    verdicts = ("same", "different", "different")
+    rows = [lines[0], *(line + verdicts[n % 3] for n, line in enumerate(lines[1:]))]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
 @pytest.fixture(scope="module", params=[0, 25], ids=["no judgments", "25 judgments"])
 def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """One project: its JSON, and every surface as it was read back."""
@@ -145,13 +154,7 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("item", "rater", "text"), *answers()])
     command = [str(path), *OPTIONS, "--terminology", str(terms)]
-    sheets: list[str] = []
-    if request.param:
-        lines = printed("audit", "sample", *command, "--judgments", str(request.param)).splitlines()
-        verdicts = ("same", "different", "different")
-        rows = [lines[0], *(line + verdicts[n % 3] for n, line in enumerate(lines[1:]))]
-        sheets = [str(folder / "sheet.csv")]
-        Path(sheets[0]).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    sheets = [judged_sheet(folder / "sheet.csv", command, request.param)] if request.param else []
     scored = ["audit", "apply", command[0], *sheets, *command[1:]] if sheets else ["score", *command]
     report = json.loads(printed(*scored, "--json"))
     second_report = softirr.agreement(

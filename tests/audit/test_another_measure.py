@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from softirr.audit.workflow import apply, draw_sheet, read_sheet
-from tests.audit.test_audit import filled, gold, single
+from tests.audit.judged_sheets import filled, gold, single
 from tests.statistics.evidence.concepts import answers
 
 

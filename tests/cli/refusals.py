@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 HEADER = "item,rater,text\n"
+EXACT = ("--measure", "exact")
 
 
 def sentence(text: str) -> str:

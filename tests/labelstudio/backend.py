@@ -203,3 +203,8 @@ def differences(predictions: list[dict[str, Any]], expected: Mapping[str, float 
 def wrong(ls: Any, project: int, folder: Path, *options: str) -> list[str]:
     """Predictions of a project that differ from ``softirr score`` of a fresh export."""
     return differences(ls.predictions(project), score_of_export(ls.export_file(project, folder), *options))
+
+
+def right(ls: Any, project: int, folder: Path) -> None:
+    """Wait until the predictions equal ``softirr score``."""
+    eventually(lambda: not wrong(ls, project, folder), what="predictions equal softirr score")

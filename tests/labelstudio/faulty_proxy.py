@@ -11,12 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 Fault = Callable[[str, str], str]
-"""Method and path of a request -> "", or what goes wrong: "refuse" (the connection ends, nothing was passed on), "cut" (passed on and
-carried out, but the connection ends before the reply), "half" (half of a bulk import is passed on, then the connection
-ends), "late reply" and "late" (the proxy waits for `is_patient` after or before passing on, so that the caller has given
-up), or a status such as "500" or "401"."""
+"""Method and path of a request -> "", or a fault.
 
-
+"refuse": the connection ends, and nothing was passed on. "cut": the request was passed on and carried out, but the
+connection ends before the reply. "half": half of a bulk import is passed on, then the connection ends. "late reply"
+and "late": the proxy waits for `is_patient` after or before passing on, so that the caller has given up. "500", "401"
+and the like: a reply with this status.
+"""
 PATIENCE = 300.0
 """Seconds after which a late request is passed on, even if the test has failed."""
 
@@ -59,7 +60,7 @@ class FaultyProxy:
                     self.close_connection = True
                     return
                 if kind.isdigit():
-                    self.answer(int(kind), b'{"detail": "Invalid token."}', "application/json")
+                    answer(self, int(kind), b'{"detail": "Invalid token."}', "application/json")
                     return
                 if kind == "half":
                     body = half_of(body)
@@ -74,16 +75,9 @@ class FaultyProxy:
                     if kind in ("cut", "half"):
                         self.close_connection = True
                         return
-                    self.answer(status, reply, content)
+                    answer(self, status, reply, content)
                     return
                 self.close_connection = True
-
-            def answer(self, status: int, body: bytes, content: str) -> None:
-                self.send_response(status)
-                self.send_header("Content-Type", content)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
 
             do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = pass_on
 
@@ -102,6 +96,14 @@ class FaultyProxy:
             return reply.status, reply.read(), reply.getheader("Content-Type") or "text/plain"
         finally:
             connection.close()
+
+
+def answer(handler: BaseHTTPRequestHandler, status: int, body: bytes, content: str) -> None:
+    handler.send_response(status)
+    handler.send_header("Content-Type", content)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
 
 
 def half_of(body: bytes) -> bytes:

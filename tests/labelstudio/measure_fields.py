@@ -13,9 +13,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.ml_backend.answered_fields import CONFIG, answers
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, FakeLabelStudio, region
-from tests.ml_backend.test_other_fields import CONFIG, answers
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import LABEL_CONFIG, region
 
 _WORDS = ("fever", "cough", "rash", "pain", "itch", "nausea", "vertigo", "headache", "fatigue", "chills", "sweat")
 

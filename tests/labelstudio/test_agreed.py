@@ -19,24 +19,26 @@ def session_of(ls: Harness, user: User) -> OwnSession:
     return OwnSession(ls.url, session=str(cookies["sessionid"]), csrf=cookies["csrftoken"])
 
 
+def answered_tasks(ls: Harness, project: int, users: tuple[User, User, User]) -> list[int]:
+    """A task that the reviewer answered, too; two that they did not, one of them imported without `ground_truth`."""
+    ann, ben, rae = users
+    annotations = [annotation(ann.id, ["fever", "cough"]), annotation(ben.id, ["fever"])]
+    as_imported = [{name: answer[name] for name in answer if name != "ground_truth"} for answer in annotations]
+    return ls.import_tasks(
+        project,
+        [
+            {"data": {"text": "a"}, "annotations": [*annotations, annotation(rae.id, ["pyrexia"])]},
+            {"data": {"text": "b"}, "annotations": annotations},
+            {"data": {"text": "c"}, "annotations": as_imported},
+        ],
+    )
+
+
 def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path: Path) -> None:
     commands = Commands(tmp_path / "state", ls.url, ls.token)
     ann, ben, rae = (ls.create_user(name) for name in ("Ann", "Ben", "Rae"))
     project = ls.create_project(maximum_annotations=3)
-    given_annotations = [annotation(ann.id, ["fever", "cough"]), annotation(ben.id, ["fever"])]
-    accepted, starred, by_import = ls.import_tasks(
-        project,
-        [
-            {"data": {"text": "a"}, "annotations": [*given_annotations, annotation(rae.id, ["pyrexia"])]},
-            {"data": {"text": "b"}, "annotations": given_annotations},
-            {
-                "data": {"text": "c"},
-                "annotations": [
-                    {name: answer[name] for name in answer if name != "ground_truth"} for answer in given_annotations
-                ],
-            },
-        ],
-    )
+    accepted, starred, by_import = answered_tasks(ls, project, (ann, ben, rae))
     commands.sync(project)
     score_before = score_of_export(ls.export_file(project, tmp_path))
     store = commands.store()
@@ -56,10 +58,8 @@ def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path:
         assert saved["ground_truth"] is True and saved["completed_by"] == rae.id
         assert all(region["id"].startswith(AGREED_ID) for region in saved["result"]), "Label Studio keeps the ids"
     commands.sync(project, "--changes")
-    assert {task: entry["texts"] for task, entry in agreed().items()} == {
-        accepted: ["high fever"],
-        starred: ["high fever"],
-    }
+    texts = {task: entry["texts"] for task, entry in agreed().items()}
+    assert texts == {accepted: ["high fever"], starred: ["high fever"]}
     assert agreed()[accepted]["user"] == str(rae.id)
     # It is not an answer: scores stay, also those of an export, and a task with two answers of three waits on.
     assert score_of_export(ls.export_file(project, tmp_path)) == score_before

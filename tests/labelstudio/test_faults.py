@@ -5,13 +5,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
-import re
-import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,28 +14,17 @@ from typing import Any
 import pytest
 
 from ml_backend.labelstudio import client
-from tests.labelstudio.backend import Commands, descendants, differences, eventually, score_of_export
-from tests.labelstudio.conftest import Harness, User
+from tests.labelstudio.backend import Commands, eventually, wrong
+from tests.labelstudio.conftest import Harness
+from tests.labelstudio.fault_projects import KILLS, SECRET, change_something, filled
 from tests.labelstudio.faulty_proxy import FaultyProxy, faulty_proxy
-
-KILLS = int(os.environ.get("SOFTIRR_KILLS", "4"))
-SECRET = "unmistakable finding"
 
 
 @pytest.fixture
-def proxy(ls: Harness) -> Iterator[FaultyProxy]:
+def proxy(ls: Harness, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
+    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
     with faulty_proxy(ls.url) as server:
         yield server
-
-
-def filled(ls: Harness, n: int = 40) -> tuple[int, list[int], list[User]]:
-    """Project, tasks and the users who answered them."""
-    words = [f"{SECRET} {k % 7 * 'x '}{k}" for k in range(n)]
-    return ls.answered([([text], [SECRET]) for text in words])
-
-
-def wrong(ls: Harness, project: int, folder: Path) -> list[str]:
-    return differences(ls.predictions(project), score_of_export(ls.export_file(project, folder)))
 
 
 def until_done(commands: Commands, project: int, *, tries: int = 10) -> list[str]:
@@ -53,20 +37,6 @@ def until_done(commands: Commands, project: int, *, tries: int = 10) -> list[str
         assert errors.count("\n") == 1, errors
         errors_before.append(errors)
     raise AssertionError(f"never ended well: {errors_before}")
-
-
-def change_something(ls: Harness, tasks: list[int], users: list[User], source: random.Random) -> None:
-    """An edit, a deletion and a new answer somewhere."""
-    task = source.choice(tasks)
-    listed = ls.api.get(f"/api/tasks/{task}/annotations/")
-    user = source.choice(users)
-    annotations_of_user = [a for a in listed if a["completed_by"] in (user.id, {"id": user.id})]
-    if annotations_of_user and source.random() < 0.3:
-        ls.api.delete(f"/api/annotations/{annotations_of_user[0]['id']}/")
-    elif annotations_of_user:
-        ls.edit(annotations_of_user[0]["id"], user, [f"{SECRET} {source.random()}"])
-    else:
-        ls.annotate(task, user, [f"{SECRET} again"])
 
 
 class _Dice:
@@ -95,7 +65,6 @@ def test_faults_at_random_places(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(client, "LONGEST_WAIT", 0.05)
     project, tasks, users = filled(ls)
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
@@ -131,10 +100,8 @@ def test_one_fault(
     kind: str,
     is_hit: Callable[[str, str], bool],
     says: str | None,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A token that expires in the middle, half an import, a reply that never comes."""
-    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
     project, tasks, users = filled(ls)
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
     if kind == "cut" and says is None:
@@ -166,7 +133,6 @@ def test_label_studio_answers_too_late(
     kind: str,
     slow_path: str,
     caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A read is tried again.
 
@@ -174,7 +140,6 @@ def test_label_studio_answers_too_late(
     that Label Studio is late for have a short timeout, and it stays late until the sync has ended.
     """
     project, _, _ = filled(ls)
-    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
     faults_left = [1]
     send_once = client.Client._once
@@ -190,10 +155,11 @@ def test_label_studio_answers_too_late(
             return kind
         return ""
 
-    monkeypatch.setattr(client.Client, "_once", impatient)
     proxy.fault = fault
     try:
-        ended, _, errors = commands.here("sync", "--project", str(project))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(client.Client, "_once", impatient)
+            ended, _, errors = commands.here("sync", "--project", str(project))
     finally:
         proxy.is_patient.set()
     assert faults_left == [0]
@@ -203,87 +169,6 @@ def test_label_studio_answers_too_late(
         assert proxy.belated.wait(60)
         until_done(commands, project)
     assert wrong(ls, project, tmp_path) == []
-
-
-def test_label_studio_stopped_in_the_middle(start_label_studio: Callable[..., Any], tmp_path: Path) -> None:
-    """The backend resumes when the server is back, and its log has the reason of the gap."""
-    with start_label_studio(tmp_path / "server") as server:
-        ls = Harness(server)
-        project, tasks, users = filled(ls)
-        commands = Commands(tmp_path / "state", ls.url, ls.token, environment={"SOFTIRR_PAGE_SIZE": "5"})
-        with commands.serve() as serving:
-            commands.json("connect", "--project", str(project), "--url", serving.url)
-            store = commands.store()
-            eventually(lambda: store.totals(1)["tasks"] > 5, what="the first pages were read")
-            port = server.port
-            server.stop()
-            # a key that Label Studio reads back, so that tokens outlive the restart
-            assert re.fullmatch(r"SECRET_KEY=[0-9a-f]+\n", (tmp_path / "server/data/.env").read_text())
-            store.want(1)
-            eventually(lambda: any(job["state"] == "failed" for job in store.jobs(1)), what="a job says that it failed")
-            (failed, *_) = [job for job in store.jobs(1) if job["state"] == "failed"]
-            assert (
-                "can't be reached" in failed["message"]
-                or "did not answer" in failed["message"]
-                or "broke" in failed["message"]
-            )
-            with start_label_studio(tmp_path / "server", port=port):
-                eventually(lambda: not wrong(ls, project, tmp_path), what="predictions equal softirr score", within=180)
-                assert tasks and users
-            store.close()
-        log = serving.log.read_text()
-        assert "can't be reached" in log
-        assert SECRET not in log
-        assert ls.token not in log
-
-
-@pytest.mark.slow
-def test_killed_at_random(ls: Harness, tmp_path: Path) -> None:
-    """kill -9 of everything that serve started, at any moment; the next start resumes the work."""
-    project, tasks, users = filled(ls, 60)
-    environment = {"SOFTIRR_PAGE_SIZE": "10", "SOFTIRR_BULK_SIZE": "20"}
-    commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
-    source = random.Random(5)
-    with commands.serve() as serving:
-        commands.json("connect", "--project", str(project), "--url", serving.url)
-        eventually(lambda: not wrong(ls, project, tmp_path), what="first sync")
-        serving.kill()
-    for _ in range(KILLS):
-        with commands.serve() as serving:
-            # Restarts must meet work of each kind: a few edits, or a complete update.
-            if source.random() < 0.5:
-                commands.json("settings", "--project", str(project), "--threshold", str(source.choice([0.4, 0.5, 0.6])))
-            for _ in range(3):
-                with contextlib.suppress(StopIteration):
-                    change_something(ls, tasks, users, source)
-            time.sleep(source.random() * 4)
-            serving.kill()
-    log = commands.folder / "serve.log"
-    with commands.serve():
-        eventually(lambda: not wrong(ls, project, tmp_path), what="all is right after the last start", within=120)
-        store = commands.store()
-        eventually(lambda: store.jobs(1)[0]["state"] == "done", what="the last job is done")
-        assert all(job["state"] != "running" for job in store.jobs(1))
-        store.close()
-    assert SECRET not in log.read_text()
-    assert ls.token not in log.read_text()
-
-
-def test_the_worker_process_is_started_again(ls: Harness, tmp_path: Path) -> None:
-    project, tasks, users = filled(ls, 10)
-    commands = Commands(tmp_path / "state", ls.url, ls.token)
-    with commands.serve() as serving:
-        commands.json("connect", "--project", str(project), "--url", serving.url)
-        scorer = next(
-            pid
-            for pid in descendants(serving.process.pid)
-            if b"ml_backend.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        )
-        os.kill(scorer, signal.SIGKILL)
-        change_something(ls, tasks, users, random.Random(1))
-        eventually(lambda: not wrong(ls, project, tmp_path), what="predictions equal softirr score")
-        assert serving.healthy()
-    assert "the worker process ended with status -9, starting it again" in serving.log.read_text()
 
 
 def test_two_backends_on_one_store(ls: Harness, tmp_path: Path) -> None:

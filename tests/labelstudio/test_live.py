@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from ml_backend.settings import MODEL_VERSION
-from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
+from tests.labelstudio.backend import Commands, Serving, eventually, wrong
 from tests.labelstudio.conftest import Harness, annotation
 from tests.servers import postgres
 
@@ -43,7 +43,7 @@ def project(ls: Harness, serving: Serving) -> int:
 
 def test_each_event_shows_in_the_predictions(ls: Harness, serving: Serving, project: int, tmp_path: Path) -> None:
     def right() -> bool:
-        return not differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path)))
+        return not wrong(ls, project, tmp_path)
 
     eventually(right, what="the first sync")
     tasks = sorted(p["task"] for p in ls.predictions(project))
@@ -89,7 +89,7 @@ def test_a_project_that_is_connected_while_it_is_empty(ls: Harness, serving: Ser
         ],
     )
     eventually(
-        lambda: not differences(ls.predictions(number), score_of_export(ls.export_file(number, tmp_path))),
+        lambda: not wrong(ls, number, tmp_path),
         what="the predictions of what was imported",
     )
     assert {job["state"] for job in store.jobs(row["id"])} <= {"done", "running", "queued"}, "no run failed"
@@ -103,7 +103,7 @@ def test_label_studios_own_buttons_make_no_duplicates(
     """Retrieve Predictions and Start training end in one prediction a task."""
 
     def right() -> bool:
-        return not differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path)))
+        return not wrong(ls, project, tmp_path)
 
     everything = {"project": project, "selectedItems": {"all": True, "excluded": []}}
     ls.api.delete(f"/api/projects/{project}/model-versions/", {"model_version": MODEL_VERSION})
@@ -183,7 +183,7 @@ def test_on_postgresql(ls: Harness, tmp_path: Path) -> None:
         project, tasks, _ = ls.answered([(["fever"], ["a fever"])] * 15)
 
         def right() -> bool:
-            return not differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path)))
+            return not wrong(ls, project, tmp_path)
 
         with commands.serve() as serving:
             commands.json("connect", "--project", str(project), "--url", serving.url)

@@ -11,7 +11,7 @@ import softirr
 from softirr.report.fields import field_row
 from tests.labelstudio.backend import Commands
 from tests.labelstudio.conftest import Harness
-from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, KINDS, answers
+from tests.ml_backend.answered_fields import ANSWERED, CONFIG, KINDS, answers
 from tests.ml_backend.test_without_texts import WITHOUT
 
 

@@ -5,22 +5,20 @@ After each kind of change they equal ``softirr score`` of a fresh export.
 
 from __future__ import annotations
 
-import itertools
 import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
 
-from ml_backend.demo.processes import ServerError
 from ml_backend.settings import MODEL_VERSION
 from tests.labelstudio.backend import Commands, differences, score_of_export, wrong
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation, textarea
+from tests.labelstudio.project_changes import answer_changes, answer_of, change_tasks, project_changes
 
 
 def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands: Commands, tmp_path: Path) -> None:
@@ -31,60 +29,9 @@ def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands
     assert wrong(ls, project, tmp_path) == []
     second = commands.sync(project)
     assert (second["created"], second["updated"], second["deleted"], second["unchanged"]) == (0, 0, 0, 30)
-
-    annotation_ids: dict[str, int] = {}
-
-    def remember(name: str, number: int) -> None:
-        annotation_ids[name] = number
-
-    def reimport() -> None:
-        exported = [task for task in ls.export(project) if task["id"] in tasks[:3]]
-        ls.import_tasks(
-            project,
-            [
-                {"data": task["data"], "annotations": [{**a, "id": None} for a in task["annotations"]]}
-                for task in exported
-            ],
-        )
-
-    def copied(task: int) -> None:
-        prediction = next(p for p in ls.predictions(project) if p["task"] == task)
-        result = [{**region, "origin": "prediction"} for region in prediction["result"]]
-        body = {"result": result, "parent_prediction": prediction["id"], "lead_time": 1.0}
-        cleo.api.post(f"/api/tasks/{task}/annotations/", body)
-
-    steps: dict[str, Callable[[], Any]] = {
-        "a third answer": lambda: remember("third", ls.annotate(tasks[0], cleo, ["pyrexia"])),
-        "an edit": lambda: ls.edit(annotation_ids["third"], cleo, ["fever", "cough 0"]),
-        "an empty answer": lambda: remember("empty", ls.annotate(tasks[1], cleo, [])),
-        "a skip with text": lambda: ls.annotate(tasks[2], cleo, ["not counted"], skip=True),
-        "a deleted answer": lambda: ls.api.delete(f"/api/annotations/{annotation_ids['empty']}/"),
-        "below two answers": lambda: ls.api.delete(f"/api/annotations/{answer_of(ls, tasks[3], ann.id)}/"),
-        "two again": lambda: ls.annotate(tasks[3], cleo, ["fever"]),
-        "a second answer of one user": lambda: ls.annotate(tasks[4], ben, ["something quite different"]),
-        "an answer turned into a skip": lambda: ben.api.patch(
-            f"/api/annotations/{answer_of(ls, tasks[5], ben.id)}/", {"was_cancelled": True}
-        ),
-        "a draft": lambda: cleo.api.post(
-            f"/api/tasks/{tasks[6]}/drafts?project={project}", {"result": textarea(["draft"])}
-        ),
-        "suggestions copied": lambda: copied(tasks[7]),
-        "deleted tasks": lambda: [ls.api.delete(f"/api/tasks/{task}/") for task in tasks[20:23]],
-        "tasks imported with answers": reimport,
-        "answers from predictions' page": lambda: ls.annotate(
-            tasks[8], cleo, ["<script>alert(1)</script>", "عربي 🤒 fe\u0000ver"]
-        ),
-        "another control": lambda: ls.api.patch(
-            f"/api/projects/{project}/",
-            {
-                "label_config": LABEL_CONFIG.replace(
-                    "</View>", '<Choices name="c" toName="text"><Choice value="x"/></Choices></View>'
-                )
-            },
-        ),
-        "our predictions removed": lambda: ls.api.delete(
-            f"/api/projects/{project}/model-versions/", {"model_version": MODEL_VERSION}
-        ),
+    steps = {
+        **answer_changes(ls, project, tasks, (ann, ben, cleo)),
+        **project_changes(ls, project, tasks, cleo),
     }
     for what, step in steps.items():
         step()
@@ -94,16 +41,6 @@ def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands
     assert (final["created"], final["updated"], final["deleted"]) == (0, 0, 0)
     remote = ls.api.get(f"/api/projects/{project}/")
     assert (remote["model_version"], remote["show_collab_predictions"]) == (MODEL_VERSION, False)
-
-
-def answer_of(ls: Harness, task: int, user: int) -> int:
-    """The annotation of a user on a task."""
-    listed = ls.api.get(f"/api/tasks/{task}/annotations/")
-    return next(
-        a["id"]
-        for a in listed
-        if (a["completed_by"] if isinstance(a["completed_by"], int) else a["completed_by"]["id"]) == user
-    )
 
 
 def test_a_text_area_added_while_running(ls: Harness, commands: Commands, tmp_path: Path) -> None:
@@ -150,31 +87,11 @@ def test_a_text_area_that_is_renamed(ls: Harness, commands: Commands) -> None:
 
 
 def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness, commands: Commands) -> None:
-    """About five changes a second, every fifth a deleted annotation or task, for thirty seconds, on some hundred tasks."""
+    """About five changes a second for thirty seconds; every fifth deletes an annotation or a task."""
     project, tasks, (ann, _) = ls.answered([(["fever", "cough"], ["a fever"])] * 300)
     answers = {task["id"]: [a["id"] for a in task["annotations"]] for task in ls.export(project)}
     stop, done = threading.Event(), Counter[str]()
-
-    def work(tasks_of_worker: list[int]) -> None:
-        for k, task in enumerate(itertools.cycle(tasks_of_worker)):
-            if stop.wait(0.5):
-                return
-            if not answers[task]:
-                continue
-            try:
-                if k % 10 == 4:
-                    ls.api.delete(f"/api/annotations/{answers[task].pop()}/")
-                    done["deleted annotations"] += 1
-                elif k % 10 == 9:
-                    ls.api.delete(f"/api/tasks/{task}/")
-                    answers[task].clear()
-                    done["deleted tasks"] += 1
-                else:
-                    ls.edit(answers[task][0], ann, [f"fever {k}"])
-                    done["edits"] += 1
-            except ServerError:
-                done["refused"] += 1
-
+    work = partial(change_tasks, ls, ann, answers, stop=stop, done=done)
     workers = [threading.Thread(target=work, args=(tasks[k : k + 50],)) for k in range(0, 200, 50)]
     for worker in workers:
         worker.start()
@@ -194,7 +111,8 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
     remaining = [task for task in ls.export(project) if len(task["annotations"]) == 2]
     assert {p["task"] for p in ls.predictions(project)} == {task["id"] for task in remaining}
     print(
-        f"{dict(done)} in {time.monotonic() - began:.0f} s beside {len(counts) - 1} runs; predictions after each: {counts[1:]}"
+        f"{dict(done)} in {time.monotonic() - began:.0f} s during {len(counts) - 1} runs; "
+        f"predictions after each: {counts[1:]}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Every template that Label Studio ships: connected, answered through the API, scored and reported, or refused with the reason.
+"""Every template that Label Studio ships is connected, answered, scored and reported, or refused with the reason.
 
 `READ` lists the types of results that are compared, and `NOT_COMPARED` those that reports name and count.
 """

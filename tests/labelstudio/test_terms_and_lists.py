@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ml_backend.settings import MODEL_VERSION
-from tests.labelstudio.backend import Commands, differences, score_of_export
+from tests.labelstudio.backend import Commands, wrong
 from tests.labelstudio.conftest import Harness, annotation
 
 OBO = """format-version: 1.2
@@ -24,7 +24,8 @@ id: HP:0012735
 name: Cough
 """
 CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text" maxSubmissions="20"/>
-<Choices name="code" toName="text" choice="multiple"><Choice value="Fever" alias="HP:0001945"/><Choice value="Cough" alias="HP:0012735"/></Choices>
+<Choices name="code" toName="text" choice="multiple">
+<Choice value="Fever" alias="HP:0001945"/><Choice value="Cough" alias="HP:0012735"/></Choices>
 <Taxonomy name="tree" toName="text"><Choice value="Finding"><Choice value="HP:0001945"/></Choice></Taxonomy></View>"""
 
 
@@ -56,7 +57,7 @@ def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
     commands.sync(project)
     results = regions(ls, project, single)
     assert results["findings"]["score"] == 1.0
-    assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *options)) == []
+    assert wrong(ls, project, tmp_path, *options) == []
 
     commands.sync(project, "--split", "commas")
     results = regions(ls, project, lists)
@@ -65,8 +66,8 @@ def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
     assert sorted(text.split(", ")) in (["cough", "fever", "headache"], ["cough", "headache", "pyrexia"])
     assert regions(ls, project, boxes)["findings"]["score"] == 1.0
     split = (*options, "--split", "commas")
-    assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *split)) == []
+    assert wrong(ls, project, tmp_path, *split) == []
 
     commands.sync(project, "--split", "none")
-    assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *options)) == []
+    assert wrong(ls, project, tmp_path, *options) == []
     assert regions(ls, project, boxes)["findings"]["score"] < 1.0

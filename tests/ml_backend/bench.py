@@ -21,7 +21,8 @@ from ml_backend.store.store import Row, Store
 from ml_backend.web.links import Links
 from ml_backend.web.project_report import ProjectReports
 from ml_backend.worker.update import ProjectUpdate, UpdateResult
-from tests.ml_backend.fake_label_studio import NUMBER, URL, FakeLabelStudio
+from tests.ml_backend.fake_label_studio import URL, FakeLabelStudio
+from tests.ml_backend.fake_project import NUMBER
 
 OPEN: list[Store] = []
 """Stores that a test has made; a fixture closes them at its end."""

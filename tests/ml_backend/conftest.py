@@ -11,10 +11,12 @@ from typing import Any
 import httpx
 import pytest
 import sqlalchemy as sa
+from flask.testing import FlaskClient
 
 from ml_backend.store.store import Store
 from tests.ml_backend.bench import OPEN, Bench
 from tests.ml_backend.own_session import LabelStudio
+from tests.ml_backend.protocol_calls import calling
 from tests.ml_backend.seeded_store import TASKS, Answers, Seeded
 from tests.servers import postgres
 
@@ -101,3 +103,9 @@ def label_studio(monkeypatch: pytest.MonkeyPatch) -> LabelStudio:
         httpx, "Client", lambda **options: original_client(**options, transport=httpx.MockTransport(answers))
     )
     return answers
+
+
+@pytest.fixture
+def client(bench: Bench) -> FlaskClient:
+    """Sends what Label Studio's connection sends, the secret included."""
+    return calling(bench)

@@ -7,26 +7,19 @@ carried out.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 import httpx
 
 from ml_backend.background import Background
-from ml_backend.settings import MODEL_VERSION, ProjectSettings
-from softirr.answers.labelstudio import label_studio_answers
-from softirr.answers.table import AnnotationTable
-from softirr.meaning.measures import measure
-from softirr.report.item_agreement import item_agreement
+from tests.ml_backend.fake_project import LABEL_CONFIG, NUMBER, FakeProject
 
 URL = "http://labels.example"
-NUMBER = 4
-LABEL_CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/></View>'
 
 Fault = Callable[[httpx.Request], httpx.Response | BaseException | None]
 
@@ -38,30 +31,11 @@ def drain(background: Background) -> None:
     assert done.wait(10), "the background thread is still at work"
 
 
-def region(texts: Iterable[str], control: str = "findings", **fields: Any) -> dict[str, Any]:
-    """A TextArea's result."""
-    value = {**fields.pop("value", {}), "text": list(texts)}
-    return {"from_name": control, "to_name": "text", "type": "textarea", "origin": "manual", "value": value, **fields}
-
-
-class FakeLabelStudio:
+class FakeLabelStudio(FakeProject):
     """One project on one server. Faults are functions of a request: before it is carried out, and after."""
 
     def __init__(self, label_config: str = LABEL_CONFIG):
-        self._ids = itertools.count(1)
-        self._clock = datetime(2026, 11, 20, 12, tzinfo=UTC)
-        self.tasks: dict[int, dict[str, Any]] = {}
-        self.project: dict[str, Any] = {
-            "id": NUMBER,
-            "title": "Findings",
-            "label_config": label_config,
-            "created_at": "2026-11-20T10:00:00Z",
-            "maximum_annotations": 2,
-            "model_version": "",
-            "show_collab_predictions": True,
-            "evaluate_predictions_automatically": False,
-        }
-        self.users: dict[int, dict[str, Any]] = {}
+        super().__init__(label_config)
         self.webhooks: list[dict[str, Any]] = []
         self.connections: list[dict[str, Any]] = []
         self.views: list[dict[str, Any]] = []
@@ -71,112 +45,6 @@ class FakeLabelStudio:
         self.most_people: float = float("inf")  # of whom one page may have answers: 999 with SQLite
         self.calls: list[tuple[str, str]] = []
         self.read: list[int] = []  # tasks given out whole
-
-    # --- what people do -----------------------------------------------------------------------------------------------
-
-    def now(self) -> str:
-        self._clock += timedelta(seconds=1)
-        return self._clock.isoformat().replace("+00:00", "Z")
-
-    def later(self) -> None:
-        """An hour passes, so that nothing is found only because it is recent."""
-        self._clock += timedelta(hours=1)
-
-    def add_task(self, answers: Mapping[int, Iterable[str]] | None = None) -> int:
-        """A task, imported with these answers: user -> texts."""
-        number = next(self._ids)
-        self.tasks[number] = {
-            "id": number,
-            "data": {"text": "narrative"},
-            "annotations": [],
-            "drafts": [],
-            "predictions": [],
-            "created_at": self.now(),
-            "updated_at": self.now(),
-        }
-        for user, texts in (answers or {}).items():
-            self.annotate(number, user, texts)
-        return number
-
-    def annotate(self, task: int, user: int, texts: Iterable[str], **fields: Any) -> int:
-        """A submitted annotation; `result` may be given whole."""
-        kept_texts = list(texts)
-        self.users.setdefault(user, {"id": user, "first_name": f"User{user}", "last_name": "", "email": f"{user}@x"})
-        annotation = {
-            "id": next(self._ids),
-            "result": [region(kept_texts)] if kept_texts else [],
-            "completed_by": user,
-            "was_cancelled": False,
-            "ground_truth": False,
-            "parent_prediction": None,
-            "created_at": self.now(),
-            **fields,
-        }
-        annotation["updated_at"] = annotation["created_at"]
-        self.tasks[task]["annotations"].append(annotation)
-        self.tasks[task]["updated_at"] = self.now()
-        return annotation["id"]
-
-    def edit(self, annotation: int, texts: Iterable[str], **fields: Any) -> None:
-        for task in self.tasks.values():
-            for stored in task["annotations"]:
-                if stored["id"] == annotation:
-                    kept_texts = list(texts)
-                    stored.update(
-                        {"result": [region(kept_texts)] if kept_texts else [], "updated_at": self.now(), **fields}
-                    )
-                    task["updated_at"] = self.now()
-
-    def delete_annotation(self, annotation: int) -> None:
-        for task in self.tasks.values():
-            task["annotations"] = [entry for entry in task["annotations"] if entry["id"] != annotation]
-
-    def add_prediction(self, task: int, texts: Iterable[str], version: str, score: float | None = None) -> int:
-        prediction = {
-            "id": next(self._ids),
-            "task": task,
-            "result": [region(texts)],
-            "score": score,
-            "model_version": version,
-            "created_at": self.now(),
-        }
-        prediction["updated_at"] = prediction["created_at"]
-        self.tasks[task]["predictions"].append(prediction)
-        return prediction["id"]
-
-    # --- what is there ------------------------------------------------------------------------------------------------
-
-    def predictions(self, version: str = MODEL_VERSION) -> dict[int, list[dict[str, Any]]]:
-        """Task -> its predictions of a version."""
-        by_task = {
-            number: [p for p in task["predictions"] if p["model_version"] == version]
-            for number, task in self.tasks.items()
-        }
-        return {number: listed for number, listed in by_task.items() if listed}
-
-    def expected(self, control: str = "findings", **settings: Any) -> dict[int, float]:
-        """Task -> agreement by the science alone, from an export as it would be now."""
-        project_settings = ProjectSettings(**{"measure": "indel", **settings})
-        read = [
-            label_studio_answers(task, control=control, predictions_as_raters=project_settings.predictions_as_raters)
-            for task in self.tasks.values()
-        ]
-        answers = [answer for answers_of_task, _ in read for answer in answers_of_task]
-        table = AnnotationTable.from_answers(answers, items=map(str, self.tasks), casefold=project_settings.casefold)
-        items = item_agreement(table, measure(project_settings.measure))
-        return {int(item.id): item.agreement for item in items if item.agreement is not None}
-
-    def wrong(self, **settings: Any) -> list[str]:
-        """What differs from exactly one right prediction for each task with an agreement; empty if nothing."""
-        expected, actual = self.expected(**settings), self.predictions()
-        wrong = []
-        for number in sorted({*expected, *actual}):
-            scores = [prediction["score"] for prediction in actual.get(number, [])]
-            if number not in expected or len(scores) != 1 or abs(scores[0] - expected[number]) > 1e-12:
-                wrong.append(f"task {number}: {scores}, wanted {expected.get(number)}")
-        return wrong
-
-    # --- the server ---------------------------------------------------------------------------------------------------
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.calls.append((request.method, request.url.path))
@@ -274,7 +142,28 @@ class FakeLabelStudio:
         if params.get("fields") == "all":
             # Applies to nested objects, too: unlisted fields are missing there.
             assert {"annotations", "result", "completed_by", "predictions", "model_version"} <= included
-        query = json.loads(params["query"])
+        rows = self._matching(json.loads(params["query"]))
+        if isinstance(rows, httpx.Response):
+            return rows
+        if not rows:
+            return _reply({"tasks": [], "total": 0})
+        page = rows[: int(params["page_size"])]
+        if (
+            len({str(annotation["completed_by"]) for row in page for annotation in row["annotations"]})
+            > self.most_people
+        ):
+            return httpx.Response(500, content=b"<html>Expression tree is too large</html>")  # as 1.23.2 does
+        if params.get("fields") != "all":
+            n_answers = {row["id"]: sum(not a["was_cancelled"] for a in row["annotations"]) for row in page}
+            page = [{name: row[name] if name in row else n_answers[row["id"]] for name in included} for row in page]
+        elif any("\ud800" in json.dumps(row["annotations"], ensure_ascii=False) for row in page):
+            return httpx.Response(500, content=b"<html>surrogates not allowed</html>")  # as 1.23.2 does
+        else:
+            self.read += [row["id"] for row in page]
+        return _reply({"tasks": page, "total": len(rows)})
+
+    def _matching(self, query: Mapping[str, Any]) -> list[dict[str, Any]] | httpx.Response:
+        """The tasks that a query selects, in its order; the reply to a query that 1.23.2 can not read."""
         rows = [self.tasks[number] for number in sorted(self.tasks)]
         if query["ordering"] == ["-tasks:updated_at"]:
             rows.sort(key=lambda row: _date(row["updated_at"]), reverse=True)
@@ -294,22 +183,7 @@ class FakeLabelStudio:
                     rows = [row for row in rows if _date(row["updated_at"]) > _date(value)]
                 case unknown:
                     raise AssertionError(f"the fake knows no filter {unknown}")
-        if not rows:
-            return _reply({"tasks": [], "total": 0})
-        page = rows[: int(params["page_size"])]
-        if (
-            len({str(annotation["completed_by"]) for row in page for annotation in row["annotations"]})
-            > self.most_people
-        ):
-            return httpx.Response(500, content=b"<html>Expression tree is too large</html>")  # as 1.23.2 does
-        if params.get("fields") != "all":
-            n_answers = {row["id"]: sum(not a["was_cancelled"] for a in row["annotations"]) for row in page}
-            page = [{name: row[name] if name in row else n_answers[row["id"]] for name in included} for row in page]
-        elif any("\ud800" in json.dumps(row["annotations"], ensure_ascii=False) for row in page):
-            return httpx.Response(500, content=b"<html>surrogates not allowed</html>")  # as 1.23.2 does
-        else:
-            self.read += [row["id"] for row in page]
-        return _reply({"tasks": page, "total": len(rows)})
+        return rows
 
     def _list_predictions(self, request: httpx.Request) -> httpx.Response:
         return _reply(self.tasks[int(request.url.params["task"])]["predictions"])

@@ -9,7 +9,8 @@ from flask.testing import FlaskClient
 
 from ml_backend.app import create_app
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, URL, region
+from tests.ml_backend.fake_label_studio import URL
+from tests.ml_backend.fake_project import LABEL_CONFIG, NUMBER, region
 
 BASIC = {"Authorization": "Basic " + base64.b64encode(b"us:pass word").decode()}
 

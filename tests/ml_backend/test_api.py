@@ -14,7 +14,7 @@ from ml_backend.app import create_app
 from ml_backend.auth.keys import Keys
 from ml_backend.worker.runs import Worker
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER
+from tests.ml_backend.fake_project import NUMBER
 
 AUTH = ("us", "pass word")
 

@@ -3,70 +3,26 @@
 import csv
 import io
 import itertools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import softirr
 from ml_backend.demo import example
 from ml_backend.review.computations import COMPUTATIONS
 from ml_backend.review.requests import RESULT
-from ml_backend.settings import ProjectSettings
+from softirr.audit.workflow import apply
+from tests.ml_backend.audit_browser import KEY, Browser, demo_answers
 from tests.ml_backend.seeded_store import NUMBER, Seeded
-
-KEY = example.key()
 
 pytestmark = pytest.mark.slow  # tests/browser/test_walk.py judges pairs, too
 
 
 @pytest.fixture
 def seeded(seed: Callable[..., Seeded]) -> Seeded:
-    """The demo's answers with known meanings, one text each."""
-    raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
-    tasks = {}
-    for number, narrative in enumerate(example.narratives(), start=5200):
-        tasks[number] = {raters[name]: list(texts[:1]) for name, texts in narrative.answers.items() if texts}
-    return seed(tasks)
-
-
-class Browser:
-    """Requests of the page."""
-
-    def __init__(self, seeded: Seeded, judge: str = "Rae Viewer"):
-        self.seeded, self.judge = seeded, judge
-
-    def send(self, method: str, path: str, **body: Any) -> Any:
-        headers = {"X-Softirr-Key": self.seeded.key("report")}
-        options = (
-            {"query_string": {"project": NUMBER, **body}}
-            if method in ("GET", "DELETE")
-            else {"json": {"project": NUMBER, **body}}
-        )
-        return self.seeded.client.open(path, method=method, headers=headers, **options)
-
-    def work(self) -> None:
-        """Answer the waiting requests, as the scorer process does."""
-        self.seeded.work(ProjectSettings(measure="indel"))
-
-    def draw(self, n: int = 30) -> int:
-        reply = self.send("POST", "/api/audit", judgments=n, who=self.judge)
-        assert reply.status_code == 202
-        self.work()
-        return int(reply.json["audit"])
-
-    def pairs(self, audit: int) -> Any:
-        return self.send("GET", f"/api/audit/{audit}", judge=self.judge).json
-
-    def say(self, audit: int, rows: list[int], verdict: str) -> Any:
-        return self.send("POST", f"/api/audit/{audit}/judgments", judge=self.judge, rows=rows, verdict=verdict)
-
-    def judge_all(self, audit: int) -> None:
-        for pair in self.pairs(audit)["pairs"]:
-            a, b = (KEY.get(text, text) for text in pair["texts"])
-            assert self.say(audit, [pair["row"]], "same" if a == b else "different").status_code == 201
-        self.work()
+    return demo_answers(seed)
 
 
 def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: Seeded) -> None:
@@ -97,6 +53,19 @@ def test_a_judge_sees_value_and_interval_and_so_does_every_other_screen(seeded: 
     assert (alpha["value"], alpha["ci95"]) == (last["value"], last["ci95"])
 
 
+def write_answers(seeded: Seeded, path: Path) -> Path:
+    """Write the project's answers as a table, in reverse: their order must not matter."""
+    rows = [
+        (number, rater, text)
+        for number, fields in seeded.store.answers(seeded.project)
+        for rater, texts in fields["findings"]["answers"].items()
+        for text in texts
+    ]
+    with path.open("w", newline="", encoding="utf-8") as lines:
+        csv.writer(lines).writerows([("item", "rater", "text"), *reversed(rows)])
+    return path
+
+
 def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     browser = Browser(seeded)
     assert browser.send("GET", "/api/audit").json["audit"] is None
@@ -111,20 +80,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     sheet_file = browser.send("GET", f"/audit/{NUMBER}/{audit}.csv", judge=browser.judge)
     sheet = tmp_path / "sheet.csv"
     sheet.write_bytes(sheet_file.data)
-    table = tmp_path / "answers.csv"
-    with table.open("w", newline="", encoding="utf-8") as lines:
-        writer = csv.writer(lines)
-        writer.writerow(["item", "rater", "text"])
-        rows = [
-            (n, r, t)
-            for n, e in seeded.store.answers(seeded.project)
-            for r, texts in e["findings"]["answers"].items()
-            for t in texts
-        ]
-        writer.writerows(reversed(rows))  # their order must not matter
-    import softirr
-    from softirr.audit.workflow import apply
-
+    table = write_answers(seeded, tmp_path / "answers.csv")
     direct = apply(softirr.read(table), "indel", [sheet]).to_dict()
     for coefficient in done["result"]["coefficients"]:
         assert coefficient["value"] == pytest.approx(direct["coefficients"][coefficient["key"]]["value"], abs=1e-9)
@@ -232,39 +188,6 @@ def test_finishing_early(seeded: Seeded) -> None:
     assert state["status"] == "done" and 0 < state["result"]["audit"]["judgments"] <= 40
 
 
-def test_judged_pairs_that_left_the_project_are_counted(seeded: Seeded) -> None:
-    browser = Browser(seeded)
-    audit = browser.draw(40)
-    browser.judge_all(audit)
-    assert browser.send("GET", "/api/audit").json["audit"]["unused"] == ""
-    text = browser.pairs(audit)["pairs"][0]["texts"][0]
-    answers = {
-        number: {rater: ["another text" if t == text else t for t in texts] for rater, texts in by_rater.items()}
-        for number, entry in seeded.store.answers(seeded.project)
-        if [text] in (by_rater := entry["findings"]["answers"]).values()
-    }
-    seeded.put(answers)
-    seeded.score()
-    gone = sum(text in pair["texts"] for pair in browser.pairs(audit)["pairs"])
-    summary = browser.pairs(audit)["result"]["audit"]
-    assert summary["unused"] == gone > 0 and summary["judgments"] + gone == 40
-    sentence = f"{summary['unused']} of 40 judged pairs"
-    for reply in (browser.send("GET", "/api/audit").json["audit"], browser.pairs(audit)):
-        assert reply["unused"].startswith(sentence) and reply["unused"].endswith("the calibration only.")
-        assert reply["status"] == "done"
-
-
-def test_an_audit_of_a_project_with_other_answers_has_no_result(seeded: Seeded) -> None:
-    browser = Browser(seeded)
-    audit = browser.draw()
-    browser.judge_all(audit)
-    numbers = [number for number, _ in seeded.store.answers(seeded.project)]
-    seeded.put({number: {"2": [f"left {number}"], "3": [f"right {number}"]} for number in numbers})
-    seeded.score()
-    state = browser.pairs(audit)
-    assert (state["status"], state["result"]) == ("judging", None) and "start a new audit" in state["problem"]
-
-
 def test_of_sets_too_as_many_pairs_are_drawn_as_requested(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
@@ -330,67 +253,6 @@ def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
     by_measure = {row["key"]: row["plain"] for row in browser.pairs(audit)["result"]["coefficients"]}
     summary = seeded.row["summary"]["controls"]["findings"]
     assert value_before != by_measure[key] == summary["coefficients"][key]["details"]["by_measure"]
-
-
-def test_audit_without_pairs_gives_the_reason(tmp_path: Path) -> None:
-    seeded = Seeded(tmp_path)
-    seeded.put({1: {"2": ["fever"], "3": ["fever"]}, 2: {"2": ["fever"], "3": ["fever"]}})
-    seeded.score()
-    browser = Browser(seeded)
-    audit = browser.draw()
-    state = browser.pairs(audit)
-    assert state["status"] == "failed" and state["problem"].endswith(".")
-
-
-class TestRefused:
-    @pytest.mark.parametrize(
-        "change",
-        [{"judgments": 0}, {"judgments": 9}, {"judgments": 10**6}, {"judgments": "many"}, {"judgments": True}],
-    )
-    def test_odd_numbers(self, seeded: Seeded, change: dict[str, Any]) -> None:
-        assert Browser(seeded).send("POST", "/api/audit", **change).status_code == 400
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"verdict": "maybe"},
-            {"rows": [10**6]},
-            {"rows": []},
-            {"rows": [True]},
-            {"rows": "0"},
-            {"judge": " "},
-        ],
-    )
-    def test_odd_judgments(self, seeded: Seeded, change: dict[str, Any]) -> None:
-        browser = Browser(seeded)
-        audit = browser.draw()
-        body = {"judge": "Rae", "rows": [0], "verdict": "same", **change}
-        assert browser.send("POST", f"/api/audit/{audit}/judgments", **body).status_code == 400
-
-    def test_another_projects_audit_is_not_there(self, seeded: Seeded) -> None:
-        audit = Browser(seeded).draw()
-        store = seeded.store
-        other_project = store.ensure_project(seeded.settings.label_studio_url, 13)
-        store.update_project(other_project["id"], summary=seeded.row["summary"], connection={"mode": "connected"})
-        reply = seeded.client.get(
-            f"/api/audit/{audit}", query_string={"project": 13, "judge": "x", "k": seeded.key("report", 13)}
-        )
-        assert reply.status_code == 404
-
-
-def test_hostile_names_and_texts_stay_texts(tmp_path: Path) -> None:
-    hostile = "</script><script>alert(1)</script>"
-    seeded = Seeded(tmp_path)
-    seeded.update(title=hostile)
-    seeded.put({n: {"2": [hostile], "3": [f"{hostile} {n}"]} for n in range(1, 15)})
-    seeded.score()
-    browser = Browser(seeded, hostile)
-    browser.draw(10)
-    page = browser.send("GET", f"/audit/{NUMBER}").text
-    assert "<script>alert" not in page
-    assert json.dumps(hostile)[1:-1] in browser.send("GET", "/api/audit").text.replace("\\u003c", "<").replace(
-        "\\u003e", ">"
-    )
 
 
 def test_command_line_reads_the_sheet(seeded: Seeded) -> None:

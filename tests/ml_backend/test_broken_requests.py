@@ -13,15 +13,8 @@ from flask.testing import FlaskClient
 from ml_backend.app import create_app
 from ml_backend.settings import SECRET_HEADER
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, region
-from tests.ml_backend.protocol_calls import BASIC, SETUP, calling, known, predict_body, predict_task
-
-
-@pytest.fixture
-def client(bench: Bench) -> FlaskClient:
-    """Sends what Label Studio's connection sends, the secret included."""
-    return calling(bench)
-
+from tests.ml_backend.fake_project import LABEL_CONFIG, NUMBER, region
+from tests.ml_backend.protocol_calls import BASIC, SETUP, known, predict_body, predict_task
 
 BROKEN: list[Any] = [
     b"",

@@ -9,7 +9,7 @@ from ml_backend.review.consensus import entries
 from ml_backend.store.agreed import AgreedStore
 from softirr.answers.labelstudio import AGREED_ID
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import region
+from tests.ml_backend.fake_project import region
 
 
 @pytest.fixture

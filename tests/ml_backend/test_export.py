@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ml_backend.labelstudio.export import answer_rows
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import region
+from tests.ml_backend.fake_project import region
 
 
 def test_a_row_for_each_text_with_the_data_of_its_task(bench: Bench) -> None:

@@ -27,7 +27,8 @@ from ml_backend.store.store import Store
 from ml_backend.store.trouble import store_trouble
 from tests.fault_matrix import FAULTS, Fault, make_store, try_fault
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER, URL, drain
+from tests.ml_backend.fake_label_studio import URL, drain
+from tests.ml_backend.fake_project import NUMBER
 
 pytestmark = pytest.mark.slow
 

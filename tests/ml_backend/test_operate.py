@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ml_backend.store.store import Store
-from tests.ml_backend.fake_label_studio import NUMBER, URL
+from tests.ml_backend.fake_label_studio import URL
+from tests.ml_backend.fake_project import NUMBER
 
 
 def commands(root: Path, word: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,67 +10,25 @@ import pytest
 from markupsafe import escape
 
 import softirr
-from ml_backend.app import create_app
-from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.config import other_controls
 from ml_backend.scoring.other_fields import FieldFit, field_of_task
 from ml_backend.settings import Settings, effective
 from ml_backend.store.store import Store
 from softirr.report.fields import field_row
+from tests.ml_backend.answered_fields import (
+    ANSWERED,
+    CONFIG,
+    KINDS,
+    answered_project,
+    app_of,
+    panel_of,
+    result,
+)
 from tests.ml_backend.bench import Bench, answered
-from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import NUMBER, region
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/>
-<Choices name="side" toName="text"><Choice value="left"/><Choice value="right"/></Choices>
-<Choices name="signs" toName="text" choice="multiple"><Choice value="red"/><Choice value="wet"/></Choices>
-<Rating name="stars" toName="text"/><Number name="size" toName="text"/><DateTime name="seen" toName="text"/>
-<Taxonomy name="site" toName="text"><Choice value="Heart"><Choice value="Valve"/></Choice></Taxonomy>
-<Pairwise name="better" toName="text,text"/><Ranker name="rank" toName="text"/>
-<Choices name="of_region" toName="text" perRegion="true"><Choice value="x"/></Choices></View>"""
-KINDS = {
-    "side": "nominal",
-    "signs": "set",
-    "stars": "ordinal",
-    "size": "interval",
-    "seen": "date",
-    "site": "path",
-    "better": "nominal",
-    "rank": "ranking",
-    "of_region": "nominal",
-}
-ANSWERED = [name for name in KINDS if name != "of_region"]
-
-
-def result(control: str, type_: str, value: Any, key: str | None = None) -> dict[str, Any]:
-    return {"from_name": control, "to_name": "text", "type": type_, "origin": "manual", "value": {key or type_: value}}
-
-
-def answers(task: int, user: int) -> list[dict[str, Any]]:
-    """All controls, answered differently by some."""
-    n = task + user * (task % 3 == 0)
-    return [
-        region(["fever" if n % 2 else "cough"]),
-        result("side", "choices", ["left" if n % 2 else "right"]),
-        result("signs", "choices", [["red"], ["red", "wet"], ["wet"]][n % 3]),
-        result("stars", "rating", 1 + n % 5),
-        result("size", "number", n * 1.5),
-        result("seen", "datetime", f"2026-03-{1 + n % 20:02d}"),
-        result("site", "taxonomy", [["Heart", "Valve"] if n % 2 else ["Heart"]]),
-        result("better", "pairwise", "left" if n % 2 else "right", "selected"),
-        result("rank", "ranker", ["a", "b", "c"] if n % 2 else ["b", "a", "c"]),
-    ]
-
-
-def answered_project() -> FakeLabelStudio:
-    """A project of twelve tasks, each answered by three."""
-    fake = FakeLabelStudio(CONFIG)
-    for _ in range(12):
-        task = fake.add_task()
-        for user in (1, 2, 3):
-            fake.annotate(task, user, [], result=answers(task, user))
-    return fake
 
 
 @pytest.fixture
@@ -245,18 +202,6 @@ def test_each_task_is_compared_as_in_the_whole_project(bench: Bench) -> None:
         assert len(set(defined.values())) > 1, name
 
 
-def panel_of(bench: Bench, user: str, role: str) -> Any:
-    """The panel of the third task for a person, whom a link identifies."""
-    bench.connect()
-    person = Person(user, "Kim", role, "link")
-    token = PersonalLinks(bench.store.secret()).make(
-        person, NUMBER, generation=bench.row["key_round"], until=time.time() + 900
-    )
-    client = create_app(services=bench.services).test_client()
-    assert client.get(f"/enter/{NUMBER}?t={token}").status_code in (200, 302)
-    return client.get(f"/api/panel?project={NUMBER}&task={list(bench.fake.tasks)[2]}").json
-
-
 def test_the_panel_has_a_part_for_each_field(bench: Bench) -> None:
     bench.sync()
     panel = panel_of(bench, "90", "reviewer")
@@ -275,16 +220,6 @@ def test_an_annotator_sees_no_field_before_or_after_answering(bench: Bench) -> N
         panel = panel_of(bench, user, "annotator")
         assert set(panel) == {"project", "task", "status", "message"}
         assert (panel["status"], panel["message"], set(panel["task"])) == ("hidden", "", {"id"})
-
-
-def app_of(bench: Bench) -> Any:
-    """A browser with the report's key."""
-    bench.connect()
-    client = create_app(services=bench.services).test_client()
-    client.environ_base["HTTP_X_SOFTIRR_KEY"] = Keys(bench.store.secret()).key(
-        NUMBER, "report", generation=bench.row["key_round"]
-    )
-    return client
 
 
 def test_the_report_has_a_part_for_each_field(bench: Bench) -> None:

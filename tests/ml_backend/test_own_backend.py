@@ -1,8 +1,10 @@
 """A project is connected to the backend that knows it, or a sentence has the reason why its links would not open."""
 
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from werkzeug.serving import make_server
@@ -43,19 +45,21 @@ def test_it_knows_its_own_store(backend: tuple[Seeded, str]) -> None:
 def test_another_shell_gets_a_sentence_and_nothing_is_changed(
     backend: tuple[Seeded, str],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     folder: str,
     label_studio: str,
     says: str,
 ) -> None:
     _, url = backend
-    monkeypatch.setenv("SOFTIRR_DATA", str(tmp_path / folder))
-    monkeypatch.setenv("SOFTIRR_DATABASE_URL", f"sqlite:///{tmp_path / folder / 'store.sqlite3'}")
-    monkeypatch.setenv("LABEL_STUDIO_URL", label_studio)
-    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "key")
-    # nothing listens at Label Studio's address: had it been asked, the status would be 1
-    assert cli.main(["connect", "--project", str(NUMBER), "--url", url]) == 2
+    environment = {
+        "SOFTIRR_DATA": str(tmp_path / folder),
+        "SOFTIRR_DATABASE_URL": f"sqlite:///{tmp_path / folder / 'store.sqlite3'}",
+        "LABEL_STUDIO_URL": label_studio,
+        "LABEL_STUDIO_API_KEY": "key",
+    }
+    with mock.patch.dict(os.environ, environment):
+        # nothing listens at Label Studio's address: had it been asked, the status would be 1
+        assert cli.main(["connect", "--project", str(NUMBER), "--url", url]) == 2
     errors = capsys.readouterr().err
     assert says in errors and url in errors and "do not open there" in errors
 

@@ -15,7 +15,8 @@ import pytest
 
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import region
 
 CONFIG = (
     '<View><Text name="text" value="$text"/><Labels name="l" toName="text"><Label value="A"/></Labels>'

@@ -13,7 +13,7 @@ from ml_backend.app import create_app
 from ml_backend.labelstudio.connect import blinding_notes
 from ml_backend.store.reviews import ReviewStore
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER
+from tests.ml_backend.fake_project import NUMBER
 
 
 @pytest.fixture

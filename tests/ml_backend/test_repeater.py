@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import region
 
 CONFIG = (
     '<View><Repeater on="$talk" indexFlag="{{idx}}"><Text name="line_{{idx}}" value="$talk[{{idx}}].text"/>'

@@ -11,7 +11,7 @@ import pytest
 from ml_backend.app import create_app
 from ml_backend.store.schema import SENT_BACK
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER as BENCH_NUMBER
+from tests.ml_backend.fake_project import NUMBER as BENCH_NUMBER
 from tests.ml_backend.seeded_store import RATERS, Seeded, ask
 
 SKIPPED = {104: [("3", "skipped")]}

@@ -21,7 +21,8 @@ from ml_backend.store.reviews import ReviewStore
 from softirr.cli.main import main
 from softirr.meaning.policy.rules import PRESETS, Policy
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import region
 
 FIELDS = ("findings", "diagnosis")
 CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/>

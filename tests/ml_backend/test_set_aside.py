@@ -17,7 +17,7 @@ from softirr.answers.limits import LONGEST_TEXT
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER
+from tests.ml_backend.fake_project import LABEL_CONFIG, NUMBER
 
 
 def excluded(bench: Bench) -> list[tuple[str, str]]:

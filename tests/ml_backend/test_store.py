@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,47 +15,14 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError, SoftirrError
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER, URL
-
-HANDS = 8
-
-
-def together(function: Any, n: int = HANDS) -> list[Any]:
-    """Return the results of `n` threads that call a function at once."""
-    with ThreadPoolExecutor(n) as pool:
-        return [future.result() for future in [pool.submit(function, k) for k in range(n)]]
+from tests.ml_backend.fake_label_studio import URL
+from tests.ml_backend.fake_project import NUMBER
+from tests.ml_backend.store_calls import HANDS, read, scored, together
 
 
 @pytest.fixture
 def project(store: Store) -> int:
     return int(store.ensure_project(URL, NUMBER)["id"])
-
-
-def read(
-    number: int, words: str = "fever", *, prediction: tuple[int | None, str | None] = (None, "")
-) -> dict[str, Any]:
-    return {
-        "number": number,
-        "updated_at": "2026-11-20T12:00:00Z",
-        "again_at": None,
-        "n_listed": 2,
-        "n_annotations": 2,
-        "answers": {"findings": {"answers": {"1": [words], "2": [words]}, "excluded": []}},
-        "answers_hash": f"hash of {words}",
-        "facts": {},
-        "prediction_id": prediction[0],
-        "prediction_hash": prediction[1],
-    }
-
-
-def scored(number: int, words: str = "fever", desired: str | None = "wanted") -> dict[str, Any]:
-    return {
-        "number": number,
-        "answers_hash": f"hash of {words}",
-        "agreement": 0.5,
-        "details": {"agreement": 0.5, "controls": {}},
-        "desired": desired,
-    }
 
 
 class TestSchema:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.ml_backend.bench import Bench, answered
-from tests.ml_backend.fake_label_studio import FakeLabelStudio, region
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import region
 
 TWO = (
     '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/>'

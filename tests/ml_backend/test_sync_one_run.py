@@ -11,7 +11,8 @@ from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.schema import tasks
 from softirr.errors import InputError
 from tests.ml_backend.bench import Bench, answered
-from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import NUMBER, region
 
 
 class TestOneRun:

@@ -14,7 +14,7 @@ from ml_backend.worker import reading as reader_module
 from ml_backend.worker import update as update_module
 from ml_backend.worker.project_run import Stopped
 from tests.ml_backend.bench import Bench, answered
-from tests.ml_backend.fake_label_studio import region
+from tests.ml_backend.fake_project import region
 
 
 def only_one(request: httpx.Request) -> bool:

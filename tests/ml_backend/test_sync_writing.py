@@ -16,7 +16,8 @@ from ml_backend.worker import reading as reader_module
 from ml_backend.worker import update as update_module
 from ml_backend.worker import writing as writer_module
 from tests.ml_backend.bench import Bench, answered
-from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import NUMBER
 
 
 class TestSteadyWork:

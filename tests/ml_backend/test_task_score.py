@@ -11,9 +11,9 @@ import pytest
 import softirr
 from ml_backend.store.store import Store
 from softirr.errors import InputError
+from tests.ml_backend.answered_fields import ANSWERED, answered_project, app_of, panel_of, result
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER, region
-from tests.ml_backend.test_other_fields import ANSWERED, answered_project, app_of, panel_of, result
+from tests.ml_backend.fake_project import NUMBER, region
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ from ml_backend.store.schema import metadata
 from ml_backend.store.store import Store
 from softirr.errors import SoftirrError
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER, URL
+from tests.ml_backend.fake_label_studio import URL
+from tests.ml_backend.fake_project import NUMBER
 
 OLD_STORES = Path(__file__).parent / "old_stores"
 ROWS: dict[str, list[dict[str, Any]]] = json.loads((OLD_STORES / "rows.json").read_text(encoding="utf-8"))

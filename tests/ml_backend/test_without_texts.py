@@ -11,10 +11,11 @@ import pytest
 import softirr
 from ml_backend.labelstudio.connect import Connector
 from softirr.errors import InputError
+from tests.ml_backend.answered_fields import ANSWERED, CONFIG, answered_project, answers, app_of, panel_of, result
 from tests.ml_backend.bench import Bench
-from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio, region
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import NUMBER, region
 from tests.ml_backend.protocol_calls import calling, predict_body
-from tests.ml_backend.test_other_fields import ANSWERED, CONFIG, answered_project, answers, app_of, panel_of, result
 
 WITHOUT = re.sub(r"<TextArea[^>]*>", "", CONFIG)
 

@@ -23,6 +23,7 @@ import requests
 import yaml
 from engine import Compose, Engine, printed, why_not
 from images import ROOT, build_all
+from progress import PATIENCE, eventually, say, seen
 
 from ml_backend.demo import example
 from ml_backend.demo.server import Api, LabelStudio
@@ -30,36 +31,6 @@ from ml_backend.demo.server import Api, LabelStudio
 FILE = ROOT / "docker-compose.yml"
 ADDRESS = "127.0.0.77"  # of this machine, and nobody else's: the ports of the compose file may be taken on 127.0.0.1
 ADMIN = "admin@example.org"
-PATIENCE = 300.0
-_began = time.monotonic()
-
-
-def say(text: str) -> None:
-    """One line with the time since the beginning."""
-    print(f"{time.monotonic() - _began:6.0f} s  {text}", flush=True)
-
-
-def seen(what: str, right: bool, value: Any = "") -> None:
-    """Says what was seen; ends the check if it is not right."""
-    say(f"{'ok    ' if right else 'WRONG '}{what}" + (f": {value}" if value != "" else ""))
-    if not right:
-        raise SystemExit(1)
-
-
-def eventually(what: str, condition: Callable[[], Any]) -> Any:
-    """Waits until `condition` gives something true, and gives that."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            result = condition()
-        except requests.RequestException:
-            result = None
-        if result:
-            seen(what, True)
-            return result
-        if time.monotonic() > end:
-            seen(f"{what} (within {PATIENCE:.0f} s)", False)
-        time.sleep(0.5)
 
 
 class Server(LabelStudio):

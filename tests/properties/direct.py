@@ -38,6 +38,35 @@ def corrected(observed, expected):
     return None if expected is None or 1 - expected < 1e-9 else (observed - expected) / (1 - expected)
 
 
+def pair_values(items: dict[str, dict[str, Truth]], w: dict[str, float], raters: list[str]) -> dict:
+    """Agreement and Cohen's kappa of each rater pair with a shared item."""
+    pairs = {}
+    for r, s in combinations(raters, 2):
+        shared = [
+            (w[i], answers_of_item[r], answers_of_item[s])
+            for i, answers_of_item in items.items()
+            if r in answers_of_item and s in answers_of_item
+        ]
+        if shared:
+            chance = met_by_chance([(v, a) for v, a, _ in shared], [(v, b) for v, _, b in shared])
+            agreement = mean((v, same(a, b)) for v, a, b in shared)
+            pairs[r, s] = agreement, corrected(agreement, chance) if len(shared) >= 2 else None
+    return pairs
+
+
+def rater_values(items: dict[str, dict[str, Truth]], w: dict[str, float], raters: list[str]) -> dict:
+    """Agreement of each rater with the others."""
+    of_rater = {}
+    for r in raters:
+        scores_of_item = {
+            i: [same(answers_of_item[r], b) for s, b in answers_of_item.items() if s != r]
+            for i, answers_of_item in items.items()
+            if r in answers_of_item
+        }
+        of_rater[r] = mean((w[i], sum(scores) / len(scores)) for i, scores in scores_of_item.items())
+    return of_rater
+
+
 def direct(answers: dict[tuple[str, str], Truth], weights: dict[str, float] | None = None) -> dict:
     """Every coefficient, rater pair, rater and item of ``{(item, rater): truth}``; None is not defined."""
     items: dict[str, dict[str, Truth]] = {}
@@ -54,25 +83,8 @@ def direct(answers: dict[tuple[str, str], Truth], weights: dict[str, float] | No
         i: mean((1, same(a, b)) for a, b in combinations(answers_of_item.values(), 2))
         for i, answers_of_item in items.items()
     }
-    pairs, raters = {}, sorted({rater for answers_of_item in items.values() for rater in answers_of_item})
-    for r, s in combinations(raters, 2):
-        shared = [
-            (w[i], answers_of_item[r], answers_of_item[s])
-            for i, answers_of_item in items.items()
-            if r in answers_of_item and s in answers_of_item
-        ]
-        if shared:
-            chance = met_by_chance([(v, a) for v, a, _ in shared], [(v, b) for v, _, b in shared])
-            agreement = mean((v, same(a, b)) for v, a, b in shared)
-            pairs[r, s] = agreement, corrected(agreement, chance) if len(shared) >= 2 else None
-    of_rater = {}
-    for r in raters:
-        scores_of_item = {
-            i: [same(answers_of_item[r], b) for s, b in answers_of_item.items() if s != r]
-            for i, answers_of_item in items.items()
-            if r in answers_of_item
-        }
-        of_rater[r] = mean((w[i], sum(scores) / len(scores)) for i, scores in scores_of_item.items())
+    raters = sorted({rater for answers_of_item in items.values() for rater in answers_of_item})
+    pairs, of_rater = pair_values(items, w, raters), rater_values(items, w, raters)
     values = dict.fromkeys(COEFFICIENTS)
     if items:
         observed = values["observed_agreement"] = mean((w[i], x) for i, x in by_item.items())

@@ -13,7 +13,8 @@ from typing import Any
 import httpx
 import requests
 
-from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import NUMBER
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 

@@ -48,6 +48,18 @@ def test_a_published_model_gives_its_own_cosines(minilm: Path) -> None:
     )
 
 
+def save_dense(folder: Path) -> None:
+    """Write a layer that sentence_transformers applies to the pooled vector."""
+    from safetensors.torch import save_file
+
+    folder.mkdir()
+    activation = "torch.nn.modules.activation.Tanh"
+    config = {"in_features": 32, "out_features": 16, "bias": True, "activation_function": activation}
+    (folder / "config.json").write_text(json.dumps(config))
+    layer = {"linear.weight": torch.randn(16, 32), "linear.bias": torch.randn(16)}
+    save_file(layer, folder / "model.safetensors")
+
+
 def small(folder: Path, pooling: dict[str, object], *, qwen: bool = False, dense: bool = False) -> Path:
     import transformers as tr
 
@@ -68,20 +80,7 @@ def small(folder: Path, pooling: dict[str, object], *, qwen: bool = False, dense
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 32, **pooling}))
     kinds = [("", "Transformer"), ("1_Pooling", "Pooling")]
     if dense:
-        from safetensors.torch import save_file
-
-        (folder / "2_Dense").mkdir()
-        config = {
-            "in_features": 32,
-            "out_features": 16,
-            "bias": True,
-            "activation_function": "torch.nn.modules.activation.Tanh",
-        }
-        (folder / "2_Dense" / "config.json").write_text(json.dumps(config))
-        save_file(
-            {"linear.weight": torch.randn(16, 32), "linear.bias": torch.randn(16)},
-            folder / "2_Dense" / "model.safetensors",
-        )
+        save_dense(folder / "2_Dense")
         kinds.append(("2_Dense", "Dense"))
     modules = [
         {"idx": i, "name": str(i), "path": p, "type": f"sentence_transformers.models.{k}"}

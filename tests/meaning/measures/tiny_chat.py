@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -98,12 +99,63 @@ class Behavior:
     most_at_once: int = 0
 
 
+def unsupported(behavior: Behavior, body: dict[str, Any]) -> str | None:
+    """The server's refusal of a parameter that it does not know."""
+    for is_known, name in (
+        (behavior.knows_thinking, "chat_template_kwargs"),
+        (behavior.knows_max_tokens, "max_tokens"),
+    ):
+        if not is_known and name in body:
+            hint = "; use max_completion_tokens" if name == "max_tokens" else ""
+            return f"Unsupported parameter: {name}{hint}"
+    return None
+
+
+def choice_of(tokenizer: Any, model: Any, body: dict[str, Any], behavior: Behavior) -> dict[str, Any]:
+    """The model's first token, or the answer that the behavior sets."""
+    with torch.no_grad():
+        prompt = chat(body["messages"][0]["content"])
+        ids = tokenizer(prompt, return_tensors="pt", add_special_tokens=False)["input_ids"]
+        log_p = model(input_ids=ids).logits[0, -1].log_softmax(-1)
+    top = log_p.topk(body.get("top_logprobs", 1))
+    listing = [
+        {"token": tokenizer.decode([i]), "logprob": float(p)}
+        for i, p in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+    ]
+    content = behavior.answer if behavior.answer is not None else listing[0]["token"]
+    choice = {"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": content}}
+    if body.get("logprobs") and behavior.logprobs:
+        choice["logprobs"] = {"content": [{**listing[0], "top_logprobs": listing}]}
+    return choice
+
+
+def completion(tokenizer: Any, model: Any, behavior: Behavior, lock: threading.Lock) -> Any:
+    """The reply to the present request."""
+    from flask import jsonify, request
+
+    body = request.get_json()
+    with lock:
+        behavior.requests.append(body)
+        behavior.headers.append(dict(request.headers))
+        busy = behavior.busy > 0
+        behavior.busy -= 1
+    time.sleep(behavior.delay)
+    if behavior.status is not None:
+        return jsonify({"error": "refused"}), behavior.status
+    if busy:
+        return jsonify({"error": "busy"}), 503, {"Retry-After": "0"}
+    message = unsupported(behavior, body)
+    if message is not None:
+        return jsonify({"error": {"message": message}}), 400
+    with lock:
+        choice = choice_of(tokenizer, model, body, behavior)
+    return jsonify({"id": "1", "object": "chat.completion", "model": body["model"], "choices": [choice]})
+
+
 @contextmanager
 def serve(folder: Path, behavior: Behavior, models: tuple[str, ...] = ("tiny",)) -> Iterator[str]:
     """An HTTP server with /v1/models and /v1/chat/completions over the model; gives its base URL."""
-    import time
-
-    from flask import Flask, jsonify, request
+    from flask import Flask, jsonify
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from werkzeug.serving import make_server
 
@@ -116,48 +168,11 @@ def serve(folder: Path, behavior: Behavior, models: tuple[str, ...] = ("tiny",))
 
     @app.post("/v1/chat/completions")
     def complete() -> Any:
-        body = request.get_json()
         with lock:
-            behavior.requests.append(body)
-            behavior.headers.append(dict(request.headers))
             at_once[0] += 1
             behavior.most_at_once = max(behavior.most_at_once, at_once[0])
-            busy = behavior.busy > 0
-            behavior.busy -= 1
         try:
-            time.sleep(behavior.delay)
-            if behavior.status is not None:
-                return jsonify({"error": "refused"}), behavior.status
-            if busy:
-                return jsonify({"error": "busy"}), 503, {"Retry-After": "0"}
-            for is_known, name in (
-                (behavior.knows_thinking, "chat_template_kwargs"),
-                (behavior.knows_max_tokens, "max_tokens"),
-            ):
-                if not is_known and name in body:
-                    hint = "; use max_completion_tokens" if name == "max_tokens" else ""
-                    return jsonify({"error": {"message": f"Unsupported parameter: {name}{hint}"}}), 400
-            with lock, torch.no_grad():
-                ids = tokenizer(chat(body["messages"][0]["content"]), return_tensors="pt", add_special_tokens=False)[
-                    "input_ids"
-                ]
-                log_p = model(input_ids=ids).logits[0, -1].log_softmax(-1)
-            top = log_p.topk(body.get("top_logprobs", 1))
-            listing = [
-                {"token": tokenizer.decode([i]), "logprob": float(p)}
-                for i, p in zip(top.indices.tolist(), top.values.tolist(), strict=True)
-            ]
-            choice: dict[str, Any] = {
-                "index": 0,
-                "finish_reason": "length",
-                "message": {
-                    "role": "assistant",
-                    "content": behavior.answer if behavior.answer is not None else listing[0]["token"],
-                },
-            }
-            if body.get("logprobs") and behavior.logprobs:
-                choice["logprobs"] = {"content": [{**listing[0], "top_logprobs": listing}]}
-            return jsonify({"id": "1", "object": "chat.completion", "model": body["model"], "choices": [choice]})
+            return completion(tokenizer, model, behavior, lock)
         finally:
             with lock:
                 at_once[0] -= 1

@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from hypothesis import assume
+from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from softirr.answers.ratings import Ratings
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.expected import on_grid
+
+SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SAME = {"abs": 1e-12, "rel": 0}
 
 
 def similarity(size, seed=0):

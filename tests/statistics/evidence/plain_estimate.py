@@ -41,13 +41,18 @@ class PlainEstimate:
 
     Parameters
     ----------
-    answers : dict of (item, rater) to tuple of texts
+    answers : dict
+        Texts of each (item, rater).
     p : callable
         P of two texts.
     record : Record
-    judged : dict of frozenset of texts to same
-    decided : dict of frozenset of texts to bool
-    weight : dict of item to float
+        Reliability of the measure on other data.
+    judged : dict
+        For frozensets of two texts: 1 if they were judged the same, 0 if different, 0.5 if in between.
+    decided : dict
+        For frozensets of two texts: whether a stage forces them to be the same.
+    weight : dict
+        Weights of items; the others weigh 1.
     """
 
     def __init__(self, answers, p, record, judged, decided, weight):
@@ -124,11 +129,7 @@ class PlainEstimate:
         self.curve = posterior_curve(scores, self.record, *columns)
         mean = {row[1]: float(self.curve.weight @ self.on_grid(row[3])) for row in rows}
         self.n = len(self.first)
-        self.residual = [0.0] * len(levels)
-        for h in range(len(levels)):
-            differences = [self.judged[text] - mean[text] for text in self.first if self.stratum[text] == h]
-            if differences:
-                self.residual[h] = np.mean(differences) * self.n / (self.n + 20)
+        self.residual = [self.residual_of(h, mean) for h in range(len(levels))]
         self.fitted = {
             text: self.judged[text]
             if text in self.judged
@@ -142,6 +143,11 @@ class PlainEstimate:
                 beta[h][0] += same
                 beta[h][1] += 1 - same
         self.shares = [stats.beta.mean(*counts) for counts in beta]
+
+    def residual_of(self, h, mean):
+        """Shrunken mean difference of judgments and curve in a stratum."""
+        differences = [self.judged[text] - mean[text] for text in self.first if self.stratum[text] == h]
+        return np.mean(differences) * self.n / (self.n + 20) if differences else 0.0
 
     def on_grid(self, p):
         return expit(self.curve.intercept + self.curve.slope * logit(p))

@@ -1,0 +1,199 @@
+"""Reasons of differences in a report: their counts, examples, and the effect of ignoring an attribute."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+import softirr
+from softirr.meaning.policy.reasons import Reason
+from softirr.report.differences import OPPOSITES
+from softirr.report.reason_counts import EXAMPLES, StoredReason, summarize_reasons
+from softirr.report.reasons import ItemReason
+from softirr.report.view import view
+
+
+def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+
+
+ROWS: list[tuple[str, str, Any]] = [
+    ("1", "ben", "headache"),
+    ("1", "chiara", "very severe headache"),
+    ("2", "ben", ("cough", "fever")),
+    ("2", "chiara", ("cough",)),
+    ("3", "ben", "mild cough"),
+    ("3", "chiara", "severe cough"),
+    ("4", "ben", ()),
+    ("4", "chiara", "rash"),
+    ("5", "ben", "rash"),
+    ("5", "chiara", "rash"),
+]
+
+
+def test_a_report_counts_reasons() -> None:
+    report = softirr.agreement(table(ROWS), "exact", options=softirr.AgreementOptions(what_if=True))
+    assert [[(reason.reason.kind, reason.texts) for reason in item.reasons] for item in report.items] == [
+        [("severity", ("headache", "very severe headache"))],
+        [("one rater only", ("fever", "cough"))],
+        [("severity", ("mild cough", "severe cough"))],
+        [("one rater only", (None, "rash"))],
+        [],
+    ]
+    reasons = report.to_dict()["reasons"]
+    assert (reasons["pairs"], reasons["items"]) == (4, 4)
+    assert [(kind["kind"], kind["pairs"], kind["items"]) for kind in reasons["kinds"]] == [
+        ("severity", 2, 2),
+        ("one rater only", 2, 2),
+    ]
+    assert reasons["rater_pairs"] == [
+        {"raters": ["ben", "chiara"], "n_items": 5, "kinds": {"severity": 2, "one rater only": 2}}
+    ]
+    assert report.to_dict()["items"][2]["matches"][0]["reason"] == "severity"
+
+
+def test_types_of_difference_are_counted_from_both_sides() -> None:
+    rows = [
+        *ROWS,
+        ("6", "ben", "weight gain"),
+        ("6", "chiara", "weight loss"),
+        ("7", "ben", "rash"),
+        ("7", "chiara", "itch"),
+    ]
+    rows += [("8", "ben", "cough"), ("8", "chiara", ("cough", "fever"))]
+    report = softirr.agreement(table(rows), "exact")
+    frame = report.to_frame("differences")
+    counts = {key: int(n) for key, n in frame["pairs"].items()}
+    assert counts == {
+        ("ben", "chiara", "omission"): 2,
+        ("ben", "chiara", "addition"): 1,
+        ("ben", "chiara", "substitution"): 2,
+        ("ben", "chiara", "more general"): 1,
+        ("ben", "chiara", "more specific"): 0,
+        ("ben", "chiara", "contradiction"): 1,
+        ("chiara", "ben", "omission"): 1,
+        ("chiara", "ben", "addition"): 2,
+        ("chiara", "ben", "substitution"): 2,
+        ("chiara", "ben", "more general"): 0,
+        ("chiara", "ben", "more specific"): 1,
+        ("chiara", "ben", "contradiction"): 1,
+    }
+    row = frame.loc[("chiara", "ben", "addition")]
+    low, high = proportion_confint(2, 8, method="wilson")
+    assert (row["n_items"], row["shared"], row["share"]) == (2, 8, 0.25)
+    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    assert (row["example"], row["text_of_rater"]) == ("4", "rash") and row[["text_of_other"]].isna().all()
+    extra = next(reason for reason in report.items[7].reasons)
+    assert extra.words == "found by one rater only: fever"
+    assert (
+        softirr.agreement(table(rows), "exact", options=softirr.AgreementOptions(reasons=False))
+        .to_frame("differences")
+        .empty
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "difference"),
+    [
+        (Reason("negation", "no", ""), "contradiction"),
+        (Reason("list", "fever, cough", "cough"), "addition"),
+        (Reason("list", "cough", "fever, cough"), "omission"),
+        (Reason("more general", "pain", "back pain"), "more general"),
+        (Reason("side", "", "left"), "more general"),
+        (Reason("spelling", "ilium", "ileum"), "substitution"),
+    ],
+)
+def test_each_reason_is_a_type_of_difference(reason: Reason, difference: str) -> None:
+    texts = ("pain", "back pain")
+    item_reason = ItemReason(("ann", "ben"), texts, 0.1, reason)
+    assert item_reason.difference == difference
+    assert ItemReason(("ben", "ann"), texts[::-1], 0.1, reason.turned()).difference == OPPOSITES[difference]
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_examples_equal_a_plain_count(data: st.DataObject) -> None:
+    text = st.sampled_from([f"t{n}" for n in range(8)])
+    stored_reasons = st.builds(
+        StoredReason,
+        st.sampled_from([("ann", "ben"), ("ann", "cem")]),
+        st.tuples(text, st.one_of(text, st.none())),
+        st.sampled_from([("side",), ("severity",), ("side", "severity"), ("unrelated",)]),
+        st.just("words"),
+        broader=st.none(),
+    )
+    items = [
+        (str(n), reasons_of_item)
+        for n, reasons_of_item in enumerate(data.draw(st.lists(st.lists(stored_reasons, max_size=4), max_size=30)))
+    ]
+    for count in summarize_reasons(items, {}).kinds:
+        by_pair: dict[Any, list[tuple[str, StoredReason]]] = {}
+        for id, reasons_of_item in items:
+            for reason in reasons_of_item:
+                if count.kind in reason.kinds:
+                    pair = tuple(sorted(reason.texts, key=lambda text: text or ""))
+                    by_pair.setdefault(pair, []).append((id, reason))
+        maximum = sorted(by_pair.values(), key=len, reverse=True)[:EXAMPLES]
+        maximum.sort(key=lambda same_reasons: same_reasons[0][1].kinds[0] != count.kind)
+        assert [example.to_dict() for example in count.examples] == [
+            {
+                "item": same_reasons[0][0],
+                "raters": list(same_reasons[0][1].raters),
+                "texts": list(same_reasons[0][1].texts),
+                "words": "words",
+                "pairs": len(same_reasons),
+                "items": list(dict.fromkeys(id for id, _ in same_reasons)),
+            }
+            for same_reasons in maximum
+        ]
+
+
+def test_effect_of_ignoring_equals_the_value_under_the_policy() -> None:
+    report = softirr.agreement(table(ROWS), "exact", options=softirr.AgreementOptions(what_if=True))
+    ignored = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}))
+    assert report.reasons is not None
+    (change,) = report.reasons.what_if
+    assert (change.attribute, change.coefficient, change.items) == ("severity", "krippendorff_alpha", 5)
+    assert change.value == pytest.approx(ignored.coefficients["krippendorff_alpha"].value)
+    assert change.instead_of == report.coefficients["krippendorff_alpha"].value
+    values = f"{change.value:.2f} instead of {change.instead_of:.2f}"
+    assert f"If severity did not count, Krippendorff's alpha would be {values}." in str(report)
+    under = softirr.agreement(
+        table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}), options=softirr.AgreementOptions(what_if=True)
+    )
+    assert under.reasons is not None and under.reasons.what_if == ()
+
+
+def test_change_below_two_digits_is_not_reported() -> None:
+    change = {"attribute": "severity", "coefficient": "krippendorff_alpha", "value": 0.5049, "instead_of": 0.4953}
+    assert list(_what_if(change)) == []
+    assert "be 0.51 instead of 0.50" in _what_if({**change, "value": 0.5051})[0]
+
+
+def _what_if(entry: dict[str, Any]) -> tuple[str, ...]:
+    report = softirr.agreement(table(ROWS), "indel").to_dict()
+    return view(report | {"reasons": {**report["reasons"], "what_if": [entry]}}).what_if
+
+
+def test_reasons_change_no_number() -> None:
+    with_reasons, without_reasons = (
+        softirr.agreement(table(ROWS), "indel", options=softirr.AgreementOptions(reasons=reasons)).to_dict()
+        for reasons in (True, False)
+    )
+    assert without_reasons["reasons"] is None
+    for exported in (with_reasons, without_reasons):
+        exported.pop("reasons")
+        exported["provenance"]["options"].pop("reasons")
+        for item in exported["items"]:
+            item.pop("reasons")
+            for match in item["matches"]:
+                match.pop("reason")
+    assert with_reasons == without_reasons
+
+
+def test_reasons_as_a_data_frame() -> None:
+    pytest.importorskip("pandas")
+    frame = softirr.agreement(table(ROWS), "exact").to_frame("reasons")
+    assert frame.loc[("3", "ben", "chiara"), "words"] == "mild against severe"
