@@ -68,39 +68,29 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     kept_rows = [rows[number] for number in first_tasks]
     for start in range(len(first_tasks) + 1, n + 1, 5000):
         numbers = range(start, min(n + 1, start + 5000))
-        store.put_read(
-            seeded.project,
-            [
-                {
-                    key: kept_rows[number % len(kept_rows)][key]
-                    for key in (
-                        "updated_at",
-                        "n_annotations",
-                        "answers",
-                        "answers_hash",
-                        "prediction_hash",
-                    )
-                }
-                | {"number": number}
-                for number in numbers
-            ],
-        )
-        store.put_scored(
-            seeded.project,
-            [
-                {
-                    "number": number,
-                    "answers_hash": kept_rows[number % len(kept_rows)]["answers_hash"],
-                    "agreement": min(
-                        1.0, max(0.0, kept_rows[number % len(kept_rows)]["agreement"] + random.uniform(-0.05, 0.05))
-                    ),
-                    "details": kept_rows[number % len(kept_rows)]["details"],
-                    "desired": None,
-                }
-                for number in numbers
-            ],
-        )
+        put_copies(seeded, {number: kept_rows[number % len(kept_rows)] for number in numbers})
     return seeded
+
+
+def put_copies(seeded: Seeded, rows: dict[int, Any]) -> None:
+    """Store tasks with the answers and results of others, and agreements that differ a little."""
+    read = ("updated_at", "n_annotations", "answers", "answers_hash", "prediction_hash")
+    seeded.store.put_read(
+        seeded.project, [{key: row[key] for key in read} | {"number": number} for number, row in rows.items()]
+    )
+    seeded.store.put_scored(
+        seeded.project,
+        [
+            {
+                "number": number,
+                "answers_hash": row["answers_hash"],
+                "agreement": min(1.0, max(0.0, row["agreement"] + random.uniform(-0.05, 0.05))),
+                "details": row["details"],
+                "desired": None,
+            }
+            for number, row in rows.items()
+        ],
+    )
 
 
 def _answers(narrative: Any) -> dict[str, list[str]]:
