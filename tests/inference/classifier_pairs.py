@@ -1,4 +1,4 @@
-"""Pairs of texts for the classifier, and plain versions of what it computes."""
+"""Pairs of texts for the classifier, and plain versions of its probabilities and of kappa."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Number formats of the classifier: those whose errors on the check pairs are too large are refused."""
+"""Number formats of the classifier are refused if their errors on the check pairs are too large."""
 
 from __future__ import annotations
 

@@ -235,14 +235,14 @@ def lengths(name: str = "lengths") -> DirectedFunction:
 def test_a_second_run_scores_nothing(open_store: Open) -> None:
     texts = [f"{'long ' * (i % 5)}text {i}" for i in range(60)]
     rng = np.random.default_rng(0)
-    left, right = rng.integers(0, 60, 400), rng.integers(0, 60, 400)
+    left_texts, right_texts = rng.integers(0, 60, 400), rng.integers(0, 60, 400)
     first, second = lengths(), lengths()
-    scores = PairScorer(first, texts, cache=open_store()).entail(left, right)
+    scores = PairScorer(first, texts, cache=open_store()).entail(left_texts, right_texts)
     assert first.asked
     shuffled = rng.permutation(60)
     positions = np.argsort(shuffled)
     cached_scores = PairScorer(second, [texts[i] for i in shuffled], cache=open_store()).entail(
-        positions[right], positions[left]
+        positions[right_texts], positions[left_texts]
     )
     assert not second.asked
     assert scores is not None and cached_scores is not None and np.array_equal(scores, cached_scores[:, ::-1])
@@ -250,8 +250,8 @@ def test_a_second_run_scores_nothing(open_store: Open) -> None:
 
 def test_failed_answers_are_not_kept(open_store: Open) -> None:
     texts, name = ["bad", "good", "fine"], f"lengths {os.urandom(4).hex()}"
-    left, right = np.array([0, 1]), np.array([1, 2])
-    PairScorer(lengths(name), texts, cache=open_store()).score(left, right)
+    left_texts, right_texts = np.array([0, 1]), np.array([1, 2])
+    PairScorer(lengths(name), texts, cache=open_store()).score(left_texts, right_texts)
     second_lengths = lengths(name)
-    PairScorer(second_lengths, texts, cache=open_store()).score(left, right)
+    PairScorer(second_lengths, texts, cache=open_store()).score(left_texts, right_texts)
     assert len(second_lengths.asked) == 1
