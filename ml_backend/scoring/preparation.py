@@ -95,7 +95,10 @@ class AnswerPreparation:
         """Return the answers to one control as a table; raters have a fixed order, whatever the tasks are."""
         work = self.work(raw_field(answers, control))
         table = AnnotationTable.from_answers(
-            (Answer(*key, answer.texts or (), work.written.get(key)) for key, answer in work.answers.items()),
+            (
+                Answer(*key, answer.texts or (), work.texts_before_split.get(key))
+                for key, answer in work.answers.items()
+            ),
             items=work.items,
             raters=sorted({rater for _, rater in work.answers}, key=rater_order),
             excluded=work.excluded,
@@ -119,8 +122,8 @@ class AnswerPreparation:
         original: dict[str, list[str]] = {}
         for (item, rater), answer in work.answers.items():
             answers.setdefault(rater, []).extend(text for text in map(normalize, answer.texts or ()) if text)
-            if (item, rater) in work.written:
-                original.setdefault(rater, []).extend(work.written[item, rater])
+            if (item, rater) in work.texts_before_split:
+                original.setdefault(rater, []).extend(work.texts_before_split[item, rater])
         excluded = [[entry.rater, entry.reason] for entry in work.excluded]
         return {"answers": answers, "excluded": excluded} | ({"written": original} if original else {})
 

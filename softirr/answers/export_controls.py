@@ -63,13 +63,13 @@ class Export:
     unread: Counter[str] = field(default_factory=Counter)
     names: dict[str, str] = field(default_factory=dict)
     keys: dict[str, None] = field(default_factory=dict)
-    seen: dict[str, set[str]] = field(default_factory=dict)
+    annotation_ids: dict[str, set[str]] = field(default_factory=dict)
     no_mark: str = ""
     has_marks: bool = False
     n_tasks: int = 0
     n_twice: int = 0
-    alone: Counter[str] = field(default_factory=Counter)
-    beside: set[str] = field(default_factory=set)
+    n_only_textarea: Counter[str] = field(default_factory=Counter)
+    joint_textareas: set[str] = field(default_factory=set)
 
 
 def note_results(export: Export, location: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
@@ -95,8 +95,8 @@ def note_results(export: Export, location: str, task: TaskAnswers, data: Mapping
             ):
                 control.kind = "set"
         if texts and not source.reason and not source.is_prediction:
-            export.alone.update(texts if len(texts) == 1 else ())
-            export.beside |= texts if len(texts) > 1 else set()
+            export.n_only_textarea.update(texts if len(texts) == 1 else ())
+            export.joint_textareas |= texts if len(texts) > 1 else set()
 
 
 def use_turns(raw_field: RawField) -> None:
@@ -136,7 +136,7 @@ def pool_turns(export: Export) -> None:
             pooled = export.controls.setdefault(base, replace(control, n_results=0))
             pooled.n_results += control.n_results
             pooled.kind = "set" if "set" in (pooled.kind, control.kind) else pooled.kind
-    export.alone.clear()
+    export.n_only_textarea.clear()
 
 
 def chosen_controls(export: Export) -> list[str]:
@@ -208,10 +208,10 @@ def control_notes(export: Export, name: str, control: Control) -> Iterator[str]:
             f"{plural(n, 'answer is', 'answers are')} the text of {listed([name])} in the data of the task, which may "
             "have filled the TextArea."
         )
-    if control.kind != TEXT or name not in export.alone:
+    if control.kind != TEXT or name not in export.n_only_textarea:
         return
-    for other_name, n in sorted(export.alone.items()):
-        if other_name != name and other_name not in export.beside and name not in export.beside:
+    for other_name, n in sorted(export.n_only_textarea.items()):
+        if other_name != name and other_name not in export.joint_textareas and name not in export.joint_textareas:
             yield (
                 f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other_name])} "
                 "and none "

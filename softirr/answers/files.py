@@ -241,7 +241,7 @@ def _of_records(records: Records, source: Source, request: Request) -> RawInput:
 
 
 def _only_rows(name: str, records: Records, request: Request) -> Records:
-    """Yield records of which none has a tool's format: the order of records does not decide what they are."""
+    """Yield records, and refuse one in a tool's format: the order of records does not decide what they are."""
     for number, record in records:
         if isinstance(record, Mapping) and not request.names_columns and recognized("records", "", record) is not None:
             raise InputError(

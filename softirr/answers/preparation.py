@@ -64,7 +64,7 @@ class Work:
     names: Mapping[str, str]
     kind: Kind
     answers: dict[Key, RawAnswer] = field(default_factory=dict)
-    written: dict[Key, tuple[str, ...]] = field(default_factory=dict)
+    texts_before_split: dict[Key, tuple[str, ...]] = field(default_factory=dict)
     items: dict[str, None] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

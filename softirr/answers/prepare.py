@@ -71,7 +71,7 @@ def prepare(
     """
     work = _prepared(raw, settings, source)
     table = AnnotationTable.from_answers(
-        (Answer(*key, answer.texts or (), work.written.get(key)) for key, answer in work.answers.items()),
+        (Answer(*key, answer.texts or (), work.texts_before_split.get(key)) for key, answer in work.answers.items()),
         items=work.items,
         raters=dict.fromkeys(_name(work, answer.rater)[0] for answer in raw.answers),
         excluded=work.excluded,
@@ -255,7 +255,7 @@ def _split_texts(work: Work) -> None:
             answer = work.answers[key]
             texts = answer.texts or ()
             work.n_split += any(len(parts_of[text]) > 1 for text in texts)
-            work.written[key] = tuple(text for text in texts if not marks.has(text))
+            work.texts_before_split[key] = tuple(text for text in texts if not marks.has(text))
             work.put(key, answer, texts_of_parts)
 
 

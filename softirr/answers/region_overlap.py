@@ -129,10 +129,10 @@ def _shared_shape(a: Region, b: Region) -> float:
     first, second = a.bounds, b.bounds
     if first is None or second is None or not _shared_area(first, second):
         return 0.0
-    left, top = min(first[0], second[0]), min(first[1], second[1])
-    right, bottom = max(first[2], second[2]), max(first[3], second[3])
+    x_min, y_min = min(first[0], second[0]), min(first[1], second[1])
+    x_max, y_max = max(first[2], second[2]), max(first[3], second[3])
     steps = (np.arange(_GRID) + 0.5) / _GRID
-    x, y = np.meshgrid(left + (right - left) * steps, top + (bottom - top) * steps)
+    x, y = np.meshgrid(x_min + (x_max - x_min) * steps, y_min + (y_max - y_min) * steps)
     return _shared_pixels(_inside(a.extent, x, y), _inside(b.extent, x, y))
 
 

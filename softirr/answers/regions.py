@@ -158,5 +158,5 @@ def _thick(line: list[list[float]]) -> list[list[float]]:
     """Return the outline of a line: the line with some width."""
     upper = [[x, y - _LINE] for x, y in line]
     lower = [[x, y + _LINE] for x, y in reversed(line)]
-    left, right = min(x for x, _ in line) - _LINE, max(x for x, _ in line) + _LINE
-    return [[left, line[0][1]], *upper, [right, line[-1][1]], *lower]
+    x_min, x_max = min(x for x, _ in line) - _LINE, max(x for x, _ in line) + _LINE
+    return [[x_min, line[0][1]], *upper, [x_max, line[-1][1]], *lower]

@@ -198,7 +198,7 @@ def below_title(rows: Records) -> tuple[list[tuple[int, list[Any]]], Iterator[tu
 
 
 def _title_rows(rows: Sequence[NumberedRow], n_filled: Sequence[int]) -> int:
-    """Return the number of rows above a blank row that begin in the first cell and are shorter than the row after it."""
+    """Return the number of rows above a blank row that fill the first cell and are shorter than the row after it."""
     for n in range(min(len(rows) - 1, _MAX_TITLE)):
         if rows[n][1][0] in (None, ""):
             break

@@ -209,12 +209,12 @@ def _cut(text: str, mark: re.Pattern[str]) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
-def list_note(written: Sequence[Sequence[str]]) -> str:
+def list_note(texts_of_answers: Sequence[Sequence[str]]) -> str:
     """Say that answers look like lists, and which mode splits most of them; empty if few do.
 
     Parameters
     ----------
-    written : sequence of sequence of str
+    texts_of_answers : sequence of sequence of str
         The texts of each answer.
 
     Examples
@@ -222,13 +222,13 @@ def list_note(written: Sequence[Sequence[str]]) -> str:
     >>> list_note([("1) fever 2) cough",), ("fever; cough",), ("rash",)])[:55]
     '2 of 3 answers look like lists in one box and are compa'
     """
-    answers = written[:: 1 + len(written) // _MAX_LOOKED_AT]
+    answers = texts_of_answers[:: 1 + len(texts_of_answers) // _MAX_LOOKED_AT]
     counts = {mode: sum(any(_is_list(text, mode) for text in texts) for texts in answers) for mode in _CHARACTERS}
     n_lists = max(counts.values())
     if n_lists < max(_MIN_LISTS, _MIN_SHARE * len(answers)):
         return ""
     mode = next(mode for mode, n in counts.items() if n == n_lists)
-    sample = "" if len(answers) == len(written) else f" that softirr looked at, of {len(written):,},"
+    sample = "" if len(answers) == len(texts_of_answers) else f" that softirr looked at, of {len(texts_of_answers):,},"
     return (
         f"{n_lists:,} of {plural(len(answers), 'answer')}{sample} look like lists in one box and are compared as one "
         f"text each. With the split mode {mode}, what they contain is compared one by one."

@@ -260,8 +260,8 @@ class AnnotationTable:
         cells = zip(self.item.tolist(), self.rater.tolist(), self.answer.tolist(), self.written, strict=True)
         table = type(self).from_answers(
             (
-                Answer(self.items[i], self.raters[r], self.texts_of(a), written)
-                for i, r, a, written in cells
+                Answer(self.items[i], self.raters[r], self.texts_of(a), original_texts)
+                for i, r, a, original_texts in cells
                 if self.items[i] in item_names and self.raters[r] in rater_names
             ),
             items=(name for name in self.items if name in item_names),

@@ -236,7 +236,7 @@ class BertForSequenceClassification:
 
 
 def embed(words: Any, ids: Tensor) -> Tensor:
-    """Rows of a table of words; those of a table in int8 are multiplied by their scale.
+    """Rows of a word table; rows of an int8 table are multiplied by their scale.
 
     Parameters
     ----------

@@ -43,21 +43,21 @@ class ByLanguage:
         """Number of directed pairs to request at once."""
         return self._first.batch
 
-    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
-        """Logits of the directed pairs (texts[left[k]], texts[right[k]])."""
+    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
+        """Logits of the directed pairs (texts[left_texts[k]], texts[right_texts[k]])."""
         scores = np.array([self._score(text) for text in texts], dtype=np.float64)
-        second = scores[left] + scores[right] < self._bound
+        second = scores[left_texts] + scores[right_texts] < self._bound
         if not second.any():
-            return self._first.run(texts, left, right)
+            return self._first.run(texts, left_texts, right_texts)
         if self._second is None:
             self._second = self._open_second()
-        logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
-        truncated = np.zeros(len(left), dtype=bool)
+        logits = np.zeros((len(left_texts), self.n_labels), dtype=np.float32)
+        truncated = np.zeros(len(left_texts), dtype=bool)
         for engine, pairs in ((self._first, ~second), (self._second, second)):
             where = np.flatnonzero(pairs)
             if not len(where):
                 continue
-            outputs = engine.run(texts, left[where], right[where])
+            outputs = engine.run(texts, left_texts[where], right_texts[where])
             logits[where], truncated[where] = outputs.logits, outputs.truncated
         return Outputs(logits, truncated)
 

@@ -101,22 +101,22 @@ class PairClassifier:
         """Number of directed pairs to request at once: about a second of work."""
         return _GPU_PAIRS if self.device.type == "cuda" else _CPU_PAIRS * self._threads
 
-    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
-        """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
+    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
+        """Logits of the directed pairs (texts[left_texts[k]], texts[right_texts[k]]).
 
         Each text is tokenized once. Pairs run in batches of similar lengths; where a batch does not fit into memory, it
         and the token budget are halved.
         """
-        if not len(left):
+        if not len(left_texts):
             return Outputs(np.zeros((0, self.n_labels), dtype=np.float32), np.zeros(0, dtype=bool))
         table = self.tokens.table(texts)
-        lengths, truncated = table.pair_lengths(left, right)
-        logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
+        lengths, truncated = table.pair_lengths(left_texts, right_texts)
+        logits = np.zeros((len(left_texts), self.n_labels), dtype=np.float32)
         run = self._run_on_gpu if self.device.type == "cuda" else self._run_on_threads
         waiting = self._batches(lengths, np.argsort(-lengths, kind="stable"))
         while waiting:
             too_large = []
-            for batch, values in run(table, left, right, waiting):
+            for batch, values in run(table, left_texts, right_texts, waiting):
                 if values is None:
                     too_large.append(batch)
                 else:
@@ -213,7 +213,10 @@ class PairClassifier:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Run torch on one thread: loading is a little work in many small steps, in which waiting threads would cost more time than they save."""
+    """Run torch on one thread.
+
+    Loading is a little work in many small steps, in which waiting threads would cost more time than they save.
+    """
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -172,7 +172,8 @@ class TextEncoder:
                 or config.get("pooling_mode_weightedmean_tokens")
             ):
                 raise InputError(
-                    f"The model in {folder} pools in a way that is not supported; use one with mean, cls, max or last-token pooling."
+                    f"The model in {folder} pools in a way that is not supported; "
+                    "use one with mean, cls, max or last-token pooling."
                 )
             self._pooling, self._include_prompt = mode, bool(config.get("include_prompt", True))
             return

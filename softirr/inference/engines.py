@@ -31,8 +31,8 @@ class Engine(Protocol):
     max_length: int
     device_name: str
 
-    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
-        """Logits of the directed pairs (texts[left[k]], texts[right[k]])."""
+    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
+        """Logits of the directed pairs (texts[left_texts[k]], texts[right_texts[k]])."""
         ...
 
     @property
@@ -91,9 +91,9 @@ def _about() -> About:
     return _worker.about()
 
 
-def _run(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
+def _run(texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
     assert isinstance(_worker, Worker)
-    return _worker.run(texts, left, right)
+    return _worker.run(texts, left_texts, right_texts)
 
 
 class ProcessEngine(ShardedEngine):
@@ -130,7 +130,7 @@ class ProcessEngine(ShardedEngine):
         def hand_out(pool: ProcessPoolExecutor) -> None:
             share = next(shares, None)
             if share is not None:
-                running[pool.submit(_run, share.texts, share.left, share.right)] = (pool, share)
+                running[pool.submit(_run, share.texts, share.left_texts, share.right_texts)] = (pool, share)
 
         for pool in [*self._pools, *self._pools]:  # one share at work and one waiting in each process
             hand_out(pool)
@@ -142,7 +142,8 @@ class ProcessEngine(ShardedEngine):
                     outputs = future.result()
                 except BrokenProcessPool as error:
                     raise SoftirrError(
-                        "A worker process ended, perhaps for lack of memory. Run again: all pairs scored so far are kept."
+                        "A worker process ended, perhaps for lack of memory. "
+                        "Run again: all pairs scored so far are kept."
                     ) from error
                 hand_out(pool)
                 yield share.where, outputs

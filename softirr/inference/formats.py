@@ -107,8 +107,8 @@ def _fast_formats(model: Any) -> list[str]:
 def _int8_forward(model: Any, tokens: PairTokens, exact: torch.Tensor, bound: float) -> Forward:
     if _device_of(model).type != "cpu" or not PackedBert.fits(model) or not int8_is_fast():
         raise InputError(
-            "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; use auto, bfloat16 or "
-            "float32."
+            "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; "
+            "use auto, bfloat16 or float32."
         )
     quantized = PackedBert(model, Int8Linear)
     # most models are refused by the first pairs alone, which saves the time of the others

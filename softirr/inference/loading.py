@@ -82,7 +82,8 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
             )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise InputError(
-            f"The weights or the tokenizer in {folder} are missing, damaged or of another model; copy the whole model again."
+            f"The weights or the tokenizer in {folder} are missing, damaged or of another model; "
+            "copy the whole model again."
         ) from error
     if any(re.match(r"(classifier|score|lm_head)\.", name) for name in info["missing_keys"]):
         raise InputError(f"The weights in {folder} lack the model's head; copy the whole model again.")
@@ -100,8 +101,9 @@ def check_weights(folder: Path) -> None:
     names = [path.name for path in folder.iterdir()]
     if not any(name.endswith(".safetensors") for name in names) and any(_PICKLED.search(name) for name in names):
         raise InputError(
-            f"The weights in {folder} are pickled, and such files can run code: only safetensors are loaded. Name a revision of the model "
-            "that has them (HUB_NAME@REVISION), or save it with save_pretrained of transformers."
+            f"The weights in {folder} are pickled, and such files can run code: only safetensors are loaded. "
+            "Name a revision of the model that has them (HUB_NAME@REVISION), or save it with save_pretrained of "
+            "transformers."
         )
 
 

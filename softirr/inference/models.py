@@ -111,15 +111,15 @@ def _download(hub: str, revision: str | None) -> Path:
         raise InputError(f"There is no folder {hub} here and no model {hub} on the hub; check the name.") from error
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
         raise InputError(
-            f"There is no folder {hub} here, and the model {hub} could not be downloaded from the hub; check name and network, or "
-            "name the folder of a copy."
+            f"There is no folder {hub} here, and the model {hub} could not be downloaded from the hub; "
+            "check name and network, or name the folder of a copy."
         ) from error
     finally:
         logging.set_verbosity(level)
     if not any(folder.rglob("*.safetensors")):
         raise InputError(
-            f"The model {hub} has no weights as safetensors in this revision, and others can run code: name a revision that has them, such as "
-            f"{hub}@refs/pr/1 if the hub's converter made one."
+            f"The model {hub} has no weights as safetensors in this revision, and others can run code: "
+            f"name a revision that has them, such as {hub}@refs/pr/1 if the hub's converter made one."
         )
     return folder
 

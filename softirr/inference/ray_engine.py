@@ -161,7 +161,9 @@ class RayEngine(ShardedEngine):
             while True:
                 for actor in self._ready:
                     while (task := _next_task(actor, suspects, source)) is not None:
-                        reference = actor.handle.run.remote(task.share.texts, task.share.left, task.share.right)
+                        reference = actor.handle.run.remote(
+                            task.share.texts, task.share.left_texts, task.share.right_texts
+                        )
                         actor.running[reference] = task
                 if not suspects and not any(actor.running for actor in self._ready):
                     break
@@ -217,7 +219,7 @@ class RayEngine(ShardedEngine):
             while assigned and (done := self._done(assigned[0][0])) is not None:
                 yield assigned.popleft()[1].share.where, done
             for _, task in assigned:
-                task.alone = True
+                task.must_run_alone = True
                 task.tries += len(assigned) == 1
                 (given_up if task.tries >= _TRIES else suspects).append(task)
         else:
@@ -235,7 +237,7 @@ class RayEngine(ShardedEngine):
 @dataclass(eq=False)
 class _Task:
     share: Share
-    alone: bool = False
+    must_run_alone: bool = False
     """Whether a worker ended during the task. Its next worker then runs no other task at the same time."""
     tries: int = 0
     """Workers that ended while they had no other task."""
@@ -252,5 +254,5 @@ def _next_task(actor: _Actor, suspects: deque[_Task], source: Iterator[_Task]) -
     """The next task of a worker, which runs one task while another one waits; None if it has both."""
     if not actor.running:
         return suspects.popleft() if suspects else next(source, None)
-    full = len(actor.running) > 1 or any(task.alone for task in actor.running.values())
+    full = len(actor.running) > 1 or any(task.must_run_alone for task in actor.running.values())
     return None if full else next(source, None)

@@ -111,8 +111,8 @@ def map_jobs(
     if given_up:
         others_note = f", and so did {len(given_up) - 1} others" if len(given_up) > 1 else ""
         raise SoftirrError(
-            f"{name(given_up[0])} ended {_TRIES} workers of the Ray cluster, one after the other, perhaps for lack of memory{others_note}. "
-            "All other jobs are done."
+            f"{name(given_up[0])} ended {_TRIES} workers of the Ray cluster, one after the other, "
+            f"perhaps for lack of memory{others_note}. All other jobs are done."
         )
 
 

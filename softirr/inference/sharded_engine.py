@@ -42,9 +42,9 @@ class Worker:
         c = self._classifier
         return About(c.n_labels, c.id2label, c.precision, c.max_length, c.device_name)
 
-    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
+    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
         """Outputs of the comparisons."""
-        return self._classifier.run(texts, left, right)
+        return self._classifier.run(texts, left_texts, right_texts)
 
 
 class ShardedEngine(ABC):
@@ -76,11 +76,11 @@ class ShardedEngine(ABC):
         """Directed pairs to request at once, enough to keep every worker busy."""
         return 4 * self.workers * _SHARE
 
-    def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
+    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
         """Logits of the directed pairs; each share takes only the texts that it needs."""
-        logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
-        truncated = np.zeros(len(left), dtype=bool)
-        for where, outputs in self._map(_shares(texts, left, right)):
+        logits = np.zeros((len(left_texts), self.n_labels), dtype=np.float32)
+        truncated = np.zeros(len(left_texts), dtype=bool)
+        for where, outputs in self._map(_shares(texts, left_texts, right_texts)):
             logits[where], truncated[where] = outputs.logits, outputs.truncated
         return Outputs(logits, truncated)
 
@@ -95,8 +95,8 @@ class Share:
 
     where: NDArray[np.int64]
     texts: list[str]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    left_texts: NDArray[np.int64]
+    right_texts: NDArray[np.int64]
 
     def __str__(self) -> str:
         """Description for messages, without texts because messages are logged."""

@@ -57,9 +57,9 @@ class Packed:
 class _Template:
     """Special tokens before, between and behind the two texts, with the token types of all five pieces."""
 
-    before: list[int]
-    between: list[int]
-    behind: list[int]
+    prefix: list[int]
+    separator: list[int]
+    suffix: list[int]
     types: NDArray[np.int64]
 
 
@@ -87,7 +87,7 @@ class PairTokens:
         """Special tokens of every pair."""
         if self._template is None:
             return int(self._tokenizer.num_special_tokens_to_add(pair=True))
-        return len(self._template.before) + len(self._template.between) + len(self._template.behind)
+        return len(self._template.prefix) + len(self._template.separator) + len(self._template.suffix)
 
     def learn(self, texts: Sequence[str]) -> None:
         """Tokenize new texts; of a very long text only a start that is still longer than the longest pair."""
@@ -138,13 +138,13 @@ class PairTokens:
             return None
         piece_types = np.array([piece[0] if piece else 0 for piece in pieces], dtype=np.int64)
         template = _Template(ids[:first_start], ids[edges[2] : second_start], ids[edges[4] :], piece_types)
-        special = len(template.before) + len(template.between) + len(template.behind)
+        special = len(template.prefix) + len(template.separator) + len(template.suffix)
         if self.max_length <= special + 2:
             raise InputError(f"A longest length of {self.max_length} tokens leaves no room for two texts.")
         for probe in _PROBES:
             a, b = (self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in probe)
-            ids_of_pair = [*template.before, *a, *template.between, *b, *template.behind]
-            sizes = [len(template.before), len(a), len(template.between), len(b), len(template.behind)]
+            ids_of_pair = [*template.prefix, *a, *template.separator, *b, *template.suffix]
+            sizes = [len(template.prefix), len(a), len(template.separator), len(b), len(template.suffix)]
             if len(ids_of_pair) <= self.max_length and (
                 ids_of_pair,
                 np.repeat(piece_types, sizes).tolist(),
@@ -159,7 +159,7 @@ class TokenTable:
     def __init__(self, tokens: PairTokens, texts: Sequence[str], ids: list[NDArray[np.int64]]) -> None:
         self._tokens, self._texts = tokens, texts
         template = tokens._template
-        special = [template.before, template.between, template.behind] if template else [[], [], []]
+        special = [template.prefix, template.separator, template.suffix] if template else [[], [], []]
         pieces = [*(np.asarray(piece, dtype=np.int64) for piece in special), *ids]
         lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
         ends = np.cumsum(lengths)

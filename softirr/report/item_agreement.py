@@ -140,6 +140,6 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
 
     def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
         both = np.repeat(equivalence[:, None], 2, axis=1) if directions is None else directions
-        return explain(pairs, measure, both, known=project_words, cache=cache, progress=progress)
+        return explain(pairs, measure, both, project_words=project_words, cache=cache, progress=progress)
 
     return asked

@@ -54,14 +54,14 @@ class ItemReason:
         if self.reason.kind != "more general":
             return None
         for index, text in enumerate(self.texts):
-            if text is not None and self.reason.left in (text, without(text, self.reason.also)):
+            if text is not None and self.reason.left_wording in (text, without(text, self.reason.also)):
                 return index
         return None
 
     @property
     def difference(self) -> str:
         """The type of difference from the first rater's side: see :mod:`softirr.report.differences`."""
-        kind, left, right = self.reason.kind, self.reason.left, self.reason.right
+        kind, left, right = self.reason.kind, self.reason.left_wording, self.reason.right_wording
         if kind in ("contradiction", "negation"):
             return "contradiction"
         if kind == "one rater only":
@@ -209,10 +209,13 @@ def _reason(
     text, other_text = difference.texts
     if text is None or other_text is None:
         return ItemReason(
-            difference.raters, difference.texts, 0.0, one_rater_only(text or other_text or "", left=other_text is None)
+            difference.raters,
+            difference.texts,
+            0.0,
+            one_rater_only(text or other_text or "", is_left=other_text is None),
         )
     index = pairs[min(text, other_text), max(text, other_text)]
     reason = reasons[index] if text <= other_text else reasons[index].turned()
     if difference.lone is not None and reason.kind == "unrelated":
-        reason = one_rater_only(other_text if difference.lone else text, left=not difference.lone)
+        reason = one_rater_only(other_text if difference.lone else text, is_left=not difference.lone)
     return ItemReason(difference.raters, difference.texts, float(equivalence[index]), reason)

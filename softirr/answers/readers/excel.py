@@ -64,13 +64,13 @@ def _read(source: Source, request: Request) -> Rows | RawInput:
             formulas[title].reset_dimensions()
         merged = [] if book_with_merged_cells is None else list(book_with_merged_cells[title].merged_cells.ranges)
         formula_rows = None if formulas is None else formulas[title]
-        header, rest = table_below_title(
+        header, body = table_below_title(
             _numbered(book[title], formula_rows, source.name), merged, source.name, request.options
         )
-        first = list(islice(rest, 1))
+        first = list(islice(body, 1))
         notes = ["The workbook has hidden or filtered rows, which are read, too."] if sheet_properties.hidden else []
         notes += [note for number, _ in first for note in _across(merged, number)]
-        return Rows(source.name, "xlsx", header, chain(first, rest), notes=tuple(notes))
+        return Rows(source.name, "xlsx", header, chain(first, body), notes=tuple(notes))
 
     titles = [sheet.title for sheet in book.worksheets]
     return book_content(Book(source.name, "xlsx", titles, visible, tables, rows), request)

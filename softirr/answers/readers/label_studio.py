@@ -119,8 +119,8 @@ def _merge(export: Export, export_of_file: Export, rater: str | None) -> None:
     export.keys |= export_of_file.keys
     export.n_tasks += export_of_file.n_tasks
     export.n_twice += export_of_file.n_twice
-    export.alone += export_of_file.alone
-    export.beside |= export_of_file.beside
+    export.n_only_textarea += export_of_file.n_only_textarea
+    export.joint_textareas |= export_of_file.joint_textareas
 
 
 def _records(folder: Folder, path: Path) -> Records:
@@ -209,13 +209,13 @@ def _item_of(location: str, task: Mapping[str, Any], data: Mapping[str, Any], ke
 
 def _new_annotations(export: Export, item: str, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the annotations of a task that no earlier entry of the export has."""
-    seen_before = export.seen.get(item)
+    earlier_ids = export.annotation_ids.get(item)
     entries = list(mappings(task["annotations"]))
-    if seen_before is not None:
-        fresh = [annotation for annotation in entries if _identity(annotation) not in seen_before]
+    if earlier_ids is not None:
+        fresh = [annotation for annotation in entries if _identity(annotation) not in earlier_ids]
         export.n_twice += len(fresh) < len(entries) or not entries
         entries = fresh
-    export.seen.setdefault(item, set()).update(map(_identity, entries))
+    export.annotation_ids.setdefault(item, set()).update(map(_identity, entries))
     return entries
 
 

@@ -48,7 +48,8 @@ def _read(records: Records, request: Request) -> RawInput:
     """Return the answers to the chosen text_input fields, or to the only one, and the choices.
 
     Of several annotations by one annotator the newest counts. An item is an input (``_input_hash``), a rater an
-    annotator (``_annotator_id``, or ``_session_id``). Inputs that were ignored or rejected are left out with that reason.
+    annotator (``_annotator_id``, or ``_session_id``). Inputs that were ignored or rejected are left out
+    with that reason.
     """
     annotations = _annotations(records, request)
     names = _text_fields(annotations, request)

@@ -182,8 +182,10 @@ def sides() -> tuple[tuple[str, str], ...]:
     """
     pairs: dict[tuple[str, str], None] = {}
     for name in ("left_right", "short"):
-        left, right = ([word.rstrip(".") for word in words_of("side", side, name)] for side in ("left", "right"))
-        pairs.update(dict.fromkeys((left_word, right_word) for left_word in left for right_word in right))
+        left_words, right_words = (
+            [word.rstrip(".") for word in words_of("side", side, name)] for side in ("left", "right")
+        )
+        pairs.update(dict.fromkeys((left_word, right_word) for left_word in left_words for right_word in right_words))
     return tuple(pairs)
 
 

@@ -72,7 +72,8 @@ class SQLiteCache(PairCache):
         rows: list[Any] = []
         for start in range(0, len(keys), ROWS_AT_ONCE):
             batch = keys[start : start + ROWS_AT_ONCE]
-            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(batch))})"  # noqa: S608 - question marks only
+            marks = ",".join("?" * len(batch))
+            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({marks})"  # noqa: S608 - only ?
             rows.extend(self._guarded(partial(self._fetch, query, batch)))
         return rows
 
@@ -136,8 +137,8 @@ class SQLiteCache(PairCache):
             if check and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise sqlite3.DatabaseError("database disk image is malformed")
             connection.execute(
-                "CREATE TABLE IF NOT EXISTS scored_pairs (pair BLOB PRIMARY KEY, forward REAL NOT NULL, backward REAL NOT NULL) "
-                "WITHOUT ROWID"
+                "CREATE TABLE IF NOT EXISTS scored_pairs "
+                "(pair BLOB PRIMARY KEY, forward REAL NOT NULL, backward REAL NOT NULL) WITHOUT ROWID"
             )
         except BaseException:
             connection.close()

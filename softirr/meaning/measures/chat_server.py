@@ -188,7 +188,8 @@ def _key_for(base: str) -> str | None:
         return None
     if not owner:
         raise InputError(
-            "SOFTIRR_LLM_API_KEY is set, but not the server that it belongs to: set SOFTIRR_LLM_URL to that server's address."
+            "SOFTIRR_LLM_API_KEY is set, but not the server that it belongs to: "
+            "set SOFTIRR_LLM_URL to that server's address."
         )
     return key if _origin(base) == _origin(owner) else None
 

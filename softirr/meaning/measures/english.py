@@ -42,7 +42,8 @@ class EnglishTest:
     Parameters
     ----------
     file
-        Arrays ``weights``, ``scale``, ``bias`` and ``words`` (checksums of English words that look foreign); read when the first text in Latin letters is tested.
+        Arrays ``weights``, ``scale``, ``bias`` and ``words`` (checksums of English words that look foreign). The file
+        is read when the first text in Latin letters is tested.
     """
 
     def __init__(self, file: Path) -> None:

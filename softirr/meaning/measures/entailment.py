@@ -1,9 +1,9 @@
-"""Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (Wullschleger et al. 2026).
+"""Mutual entailment by a model of natural language inference (Wullschleger et al. 2026).
 
-Any Hugging Face sequence classifier with an entailment class works: a folder, a hub name (``name@revision`` pins it) or
-a short name. ``nli`` alone is the bundled model: one for English, and one for pairs in other languages, which is
-loaded when the first such pair comes. Texts of several sentences are compared sentence by sentence
-(:mod:`softirr.meaning.measures.sentences_stage`).
+P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)). Any Hugging Face sequence classifier with an entailment class works: a folder, a hub
+name (``name@revision`` pins it) or a short name. ``nli`` alone is the bundled model: one for English, and one for pairs
+in other languages, which is loaded when the first such pair comes. Texts of several sentences are compared sentence by
+sentence (:mod:`softirr.meaning.measures.sentences_stage`).
 """
 
 from __future__ import annotations
@@ -150,9 +150,12 @@ class Entailment(Measure):
         """Number of pairs to request at once, enough for every thread, GPU or worker."""
         return self._engine.batch // 2
 
-    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
+    def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); both directions of a pair are computed together."""
-        first, second = np.stack([left, right], axis=1).ravel(), np.stack([right, left], axis=1).ravel()
+        first, second = (
+            np.stack([left_texts, right_texts], axis=1).ravel(),
+            np.stack([right_texts, left_texts], axis=1).ravel(),
+        )
         outputs = self._engine.run(texts, first, second)
         self._counts["truncated"] += int(outputs.truncated.reshape(-1, 2).any(axis=1).sum())
         return self._entailment(outputs.logits).reshape(-1, 2)

@@ -176,7 +176,7 @@ class Facts(Stage):
         facts = [facts_of(text) for text in texts]
         compared = comparisons(facts)
         return RewrittenTexts(
-            [{0: text_facts.written} for text_facts in facts],
+            [{0: text_facts.rewritten_text} for text_facts in facts],
             is_different=partial(any_differ, compared) if compared else None,
             different=different,
         )

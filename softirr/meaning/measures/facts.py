@@ -50,7 +50,7 @@ class TextFacts:
     ----------
     values : tuple of Value
         Values in the order of the text.
-    written : str
+    rewritten_text : str
         The text with its amounts in one form.
     frame : str
         The text in folded case, with ``#`` in place of each value.
@@ -65,7 +65,7 @@ class TextFacts:
     """
 
     values: tuple[Value, ...]
-    written: str
+    rewritten_text: str
     frame: str
     is_list: bool
     words: tuple[str, ...]
@@ -83,7 +83,7 @@ def facts_of(text: str) -> TextFacts:
 
     Examples
     --------
-    >>> facts_of("0.005 g for two weeks").written
+    >>> facts_of("0.005 g for two weeks").rewritten_text
     '5 mg for 14 days'
     """
     if len(text) > LONGEST:

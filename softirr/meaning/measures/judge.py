@@ -26,13 +26,14 @@ from softirr.provenance import Provenance
 __all__ = ["LOGPROB", "VERBALISED", "Judge", "LanguageModel", "make", "read_probability"]
 
 TASK = (
-    "Two annotators described the same thing in free text. Decide whether the premise entails the hypothesis: if the premise is true, "
-    "must the hypothesis be true as well? Different words for the same thing entail each other; the more specific entails the more general."
+    "Two annotators described the same thing in free text. Decide whether the premise entails the hypothesis: "
+    "if the premise is true, must the hypothesis be true as well? Different words for the same thing entail each "
+    "other; the more specific entails the more general."
 )
 LOGPROB = f"{TASK} Answer with one word, yes or no.\n\nPremise: %s\nHypothesis: %s"
 VERBALISED = (
-    f'{TASK} Answer with a JSON object {{"probability": p}} and nothing else, where p is the probability, from 0 to 1, that the premise '
-    "entails the hypothesis.\n\nPremise: %s\nHypothesis: %s"
+    f'{TASK} Answer with a JSON object {{"probability": p}} and nothing else, where p is the probability, from 0 to 1, '
+    "that the premise entails the hypothesis.\n\nPremise: %s\nHypothesis: %s"
 )
 _NUMBER = re.compile(r'["\']?probability["\']?\s*[:=]\s*["\']?([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)')
 
@@ -133,12 +134,12 @@ class Judge(Measure):
         prompt = VERBALISED if self._verbalised else LOGPROB
         return f"judge {self._model.key} {hashlib.sha256(prompt.encode()).hexdigest()}"
 
-    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
+    def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         """Both directions, shape (n, 2); nan and counted if an answer could not be read."""
         template = VERBALISED if self._verbalised else LOGPROB
         prompts = [
             template % (_quoted(texts[i]), _quoted(texts[j]))
-            for a, b in zip(left.tolist(), right.tolist(), strict=True)
+            for a, b in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
             for i, j in ((a, b), (b, a))
         ]
         values = self._answers(prompts)

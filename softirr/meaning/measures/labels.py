@@ -103,8 +103,8 @@ def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
         or len(set(letters) - {"?"}) != len(letters) - letters.count("?")
     ):
         raise InputError(
-            f"The label order {', '.join(words)!r} does not fit the model: it has {n_labels} outputs, and exactly one has to be entailment; "
-            "write one of e, n, c (or o for not entailment) for each, such as c,n,e."
+            f"The label order {', '.join(words)!r} does not fit the model: it has {n_labels} outputs, and exactly one "
+            "has to be entailment; write one of e, n, c (or o for not entailment) for each, such as c,n,e."
         )
     return LabelOrder(letters, "given")
 
@@ -147,15 +147,17 @@ def resolve(
     """
     if n_labels < 2:
         raise InputError(
-            f"The model {where} has a single output and can't tell entailment from the rest; use a model with two or three classes."
+            f"The model {where} has a single output and can't tell entailment from the rest; "
+            "use a model with two or three classes."
         )
     observed = _behavior(logits, n_labels)
     order = stated(n_labels, id2label, hub)
     if order is not None:
         if observed is not None and observed.entailment != order.entailment:
             raise InputError(
-                f"The model {where} calls output {order.entailment} entailment but answers identical texts with output {observed.entailment}; "
-                f"say which is right behind its name, such as nli:{where}?labels={','.join(observed.letters)}."
+                f"The model {where} calls output {order.entailment} entailment but answers identical texts with output "
+                f"{observed.entailment}; say which is right behind its name, such as "
+                f"nli:{where}?labels={','.join(observed.letters)}."
             )
         return order
     if observed is not None:

@@ -45,14 +45,14 @@ class LanguageProfile:
     english, foreign
         Share of the texts with a function word of English, and with a mark of another language: one of its function
         words, a letter with an accent, or another script.
-    marked
-        Number of the latter texts.
+    n_foreign
+        Number of texts with a mark of another language.
     """
 
     name: str
     english: float
     foreign: float
-    marked: int
+    n_foreign: int
 
     @property
     def is_foreign(self) -> bool:
@@ -63,7 +63,7 @@ class LanguageProfile:
         >>> language_profile(["douleur au genou", "toux sèche", "mal de dos", "fatigue"]).is_foreign
         True
         """
-        return self.marked >= FEWEST_MARKED and self.foreign >= LEAST_FOREIGN and self.foreign > self.english
+        return self.n_foreign >= FEWEST_MARKED and self.foreign >= LEAST_FOREIGN and self.foreign > self.english
 
 
 LEAST_FOREIGN = 0.12
@@ -112,7 +112,7 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
 
 
 def function_words(text: str) -> int:
-    """1 if a text has a function word of English, -1 if it has only those of other languages, else 0.
+    """1 if a text has a function word of English, -1 if it has only function words of other languages, else 0.
 
     Examples
     --------

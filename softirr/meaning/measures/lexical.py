@@ -35,8 +35,10 @@ _SCORERS: dict[str, Any] = {
 }
 
 LONGEST = 20_000
-"""Characters of a text that an edit distance looks at; its time grows with the product of two lengths. The rest is cut off, and counted in
-the provenance as ``truncated_texts``."""
+"""Maximum number of characters of a text for an edit distance: its time grows with the product of two lengths.
+
+Longer texts are cut, and counted in the provenance as ``truncated_texts``.
+"""
 _CELLS_AT_ONCE = 4_000_000_000
 """Pairs of characters compared in one call of RapidFuzz, some tenths of a second.
 

@@ -21,8 +21,13 @@ __all__ = ["SPEEDS", "CatalogueEntry", "Family", "catalogue", "families"]
 
 SPEEDS = {
     "instant": "millions of pairs a second on one thread (measured)",
-    "fast": "one pass a text, about 170 a second on one thread for a model of 6 layers, then millions of pairs a second (measured)",
-    "slow": "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 with 12 layers as BERT has (measured)",
+    "fast": (
+        "one pass a text, about 170 a second on one thread for a model of 6 layers, "
+        "then millions of pairs a second (measured)"
+    ),
+    "slow": (
+        "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 with 12 layers as BERT has (measured)"
+    ),
     "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
 }
 """Descriptions of the speed classes of :class:`CatalogueEntry`.

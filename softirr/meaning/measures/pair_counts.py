@@ -19,7 +19,8 @@ def collect_pair_counts() -> Iterator[Counter[str]]:
     """Count the pairs that are needed inside the block; yields use -> number of pairs.
 
     A pair of different texts counts once for each measure, under its first use, no matter whether the model scores it
-    or a cache has its score. A report from a cache therefore has the same counts. Measures without a model do not count.
+    or a cache has its score. A report from a cache therefore has the same counts. Measures without a model count no
+    pairs.
 
     Examples
     --------

@@ -60,7 +60,8 @@ class PostgresCache(PairCache):
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         query = self._text(
             "INSERT INTO softirr_scored_pairs SELECT * FROM unnest(CAST(:keys AS bytea[]), CAST(:forward AS float8[]), "
-            "CAST(:backward AS float8[])) ON CONFLICT (pair) DO UPDATE SET forward = EXCLUDED.forward, backward = EXCLUDED.backward"
+            "CAST(:backward AS float8[])) ON CONFLICT (pair) "
+            "DO UPDATE SET forward = EXCLUDED.forward, backward = EXCLUDED.backward"
         )
         with self._engine.begin() as connection:
             for start in range(0, len(rows), ROWS_AT_ONCE):

@@ -60,8 +60,16 @@ class Measure(ABC):
         self.stages: tuple[Stage, ...] = ()
 
     @abstractmethod
-    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
-        """P(a ⇒ b) and P(b ⇒ a) of texts left[k] and right[k], which are normalized and different, shape (n, 2)."""
+    def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
+        """P(a ⇒ b) and P(b ⇒ a) of each pair of texts, shape (n, 2).
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Normalized and different texts.
+        left_texts, right_texts : shape (n,)
+            Indices of the two texts of each pair, which are different.
+        """
 
     def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns))."""
@@ -197,9 +205,11 @@ class FunctionMeasure(Measure):
         super().__init__(name)
         self._function = function
 
-    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
+    def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ≡ b) twice, shape (n, 2)."""
-        values = [self._function(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+        values = [
+            self._function(texts[i], texts[j]) for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
+        ]
         return np.repeat(np.array(values, dtype=np.float64)[:, None], 2, axis=1)
 
     def describe(self) -> Provenance:
@@ -233,9 +243,9 @@ class IndexedMeasure(Measure):
     def index(self, texts: Sequence[str]) -> TextIndex:
         """Process the texts."""
 
-    def directions(self, texts: Sequence[str], left: Ints, right: Ints) -> Floats:
+    def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ≡ b) twice, shape (n, 2)."""
-        return np.repeat(self._index_of(texts).pairs(left, right)[:, None], 2, axis=1)
+        return np.repeat(self._index_of(texts).pairs(left_texts, right_texts)[:, None], 2, axis=1)
 
     def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text."""

@@ -1,4 +1,4 @@
-"""Numbers in digits and words with their units (``lexicon/units.tsv``) and bounds, as intervals of one unit a quantity."""
+"""Numbers in digits and words with units (``lexicon/units.tsv``) and bounds, as intervals of one unit a quantity."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from softirr.terminal import progress_bar
 __all__ = ["CacheOption", "ProgressOption", "cache_and_progress"]
 
 CacheOption = PairCache | str | None
-"""A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None for no store."""
+"""A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None."""
 ProgressOption = Progress | Literal["auto"] | None
 """A function that is called with (pairs done, pairs in all), "auto", or None for silence."""
 

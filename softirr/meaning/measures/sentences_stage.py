@@ -105,22 +105,22 @@ class _Paragraphs(PreparedStage):
         self._has_parts = np.zeros(len(self.texts), dtype=bool)
         self._has_parts[list(self._parts)] = True
 
-    def step(self, left: Ints, right: Ints) -> Step:
+    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
         """Ask about sentences in place of paragraphs."""
-        is_compared = (self._has_parts[left] | self._has_parts[right]) & (left != right)
+        is_compared = (self._has_parts[left_texts] | self._has_parts[right_texts]) & (left_texts != right_texts)
         if not is_compared.any():
-            return Step(left, right, lambda values: values)
+            return Step(left_texts, right_texts, lambda values: values)
         is_single = np.flatnonzero(~is_compared)
-        first, second, compared = [left[is_single]], [right[is_single]], []
+        first, second, compared = [left_texts[is_single]], [right_texts[is_single]], []
         for index in np.flatnonzero(is_compared).tolist():
-            a, b = int(left[index]), int(right[index])
+            a, b = int(left_texts[index]), int(right_texts[index])
             pair, left_sentences, right_sentences = self._compare(index, a, b)
             compared.append(pair)
             first.append(left_sentences)
             second.append(right_sentences)
 
         def combine(values: Floats) -> Floats:
-            result = np.empty((len(left), 2), dtype=np.float64)
+            result = np.empty((len(left_texts), 2), dtype=np.float64)
             result[is_single] = values[: len(is_single)]
             start = len(is_single)
             for pair, sentence_pairs in zip(compared, first[1:], strict=True):
@@ -147,19 +147,24 @@ class _Paragraphs(PreparedStage):
             first, second = np.append(first, a), np.append(second, b)
         return _Compared(index, sizes, len(equal), rows, columns), first, second
 
-    def _near(self, left: Ints, right: Ints, left_positions: Floats, right_positions: Floats) -> tuple[Ints, Ints]:
+    def _near(
+        self, left_sentences: Ints, right_sentences: Ints, left_positions: Floats, right_positions: Floats
+    ) -> tuple[Ints, Ints]:
         """Return the pairs of sentences to score: each sentence with the nearest of the other text.
 
         The nearest has most words in common; positions in the text, from 0 to 1, decide if others have about as many.
         """
-        n, m = len(left), len(right)
+        n, m = len(left_sentences), len(right_sentences)
         if n * m <= ALL_PAIRS or min(n, m) == 1:
             row, column = np.indices((n, m)).reshape(2, -1)
             return row, column
         from rapidfuzz import fuzz, process
 
         nearness = process.cdist(
-            [self.texts[k] for k in left], [self.texts[k] for k in right], scorer=fuzz.token_set_ratio, workers=1
+            [self.texts[k] for k in left_sentences],
+            [self.texts[k] for k in right_sentences],
+            scorer=fuzz.token_set_ratio,
+            workers=1,
         ) - _DISTANCE * np.abs(np.subtract.outer(left_positions, right_positions))
         is_near = np.zeros((n, m), dtype=bool)
         is_near[np.arange(n), nearness.argmax(axis=1)] = True

@@ -31,14 +31,14 @@ class Step:
 
     Attributes
     ----------
-    left, right : shape (m,)
+    left_texts, right_texts : shape (m,)
         Pairs of the stage's texts.
     combine : callable
         Takes the directions of these pairs, shape (m, 2), and returns the directions of the stage's pairs.
     """
 
-    left: Ints
-    right: Ints
+    left_texts: Ints
+    right_texts: Ints
     combine: Callable[[Floats], Floats]
 
 
@@ -107,7 +107,7 @@ class Pipeline:
         steps = []
         for stage in self.stages:
             steps.append(stage.step(left_texts, right_texts))
-            left_texts, right_texts = steps[-1].left, steps[-1].right
+            left_texts, right_texts = steps[-1].left_texts, steps[-1].right_texts
         values = ask(left_texts, right_texts)
         for step in reversed(steps):
             values = step.combine(values)

@@ -2,10 +2,10 @@
 
 "slight" and "mild" are one severity, "for 2 weeks" and "14-day history of" one time.
 
-A policy under which an attribute counts (:attr:`softirr.meaning.policy.rules.Policy.count`) compares these values, dimension by
-dimension: the laterality of a side with a laterality, a length with a length. A wording that is not understood has no
-value, and the measure decides. A cause never has a value, because it is another text. Nor has a negation of a part of a text:
-"cough without pyrexia" and "cough without fever" are for the measure. The wordings are in
+A policy under which an attribute counts (:attr:`softirr.meaning.policy.rules.Policy.count`) compares these values,
+dimension by dimension: the laterality of a side with a laterality, a length with a length. A wording that is not
+understood has no value, and the measure decides. A cause never has a value, because it is another text. Nor has a
+negation of a part of a text: "cough without pyrexia" and "cough without fever" are for the measure. The wordings are in
 ``softirr/meaning/lexicon/attributes.tsv``.
 """
 

@@ -45,7 +45,7 @@ def explain(
     measure: Measure,
     directions: Floats | None = None,
     *,
-    known: Known = frozenset(),
+    project_words: Known = frozenset(),
     cache: PairCache | None = None,
     progress: Progress | None = None,
 ) -> tuple[Reason, ...]:
@@ -59,7 +59,7 @@ def explain(
         Scores the texts without what they disagree about.
     directions : shape (n, 2), optional
         P(a ⇒ b) and P(b ⇒ a) of the pairs, twice the equivalence if the measure has no directions; scored here if None.
-    known : collection of str
+    project_words : collection of str
         Words of the project, which separate misspellings from look-alikes: see
         :func:`softirr.meaning.policy.text_parts.known_words`.
     cache, progress
@@ -77,7 +77,7 @@ def explain(
     cases: dict[tuple[str, str], _Case] = {}
     for pair, pair_directions in zip(pairs, directions, strict=True):
         if pair not in cases:
-            cases[pair] = _Case(*pair, pair_directions, known)
+            cases[pair] = _Case(*pair, pair_directions, project_words)
     open_cases = list(cases.values())
     for step in (
         _lacking if compares_sentences(measure) else None,
@@ -109,8 +109,8 @@ def _score(
 class _Case:
     """Two texts that do not match, and their directions."""
 
-    def __init__(self, a: str, b: str, directions: Floats, known_words: Collection[str]) -> None:
-        self.a, self.b, self.directions, self.known = a, b, directions, known_words
+    def __init__(self, a: str, b: str, directions: Floats, project_words: Collection[str]) -> None:
+        self.a, self.b, self.directions, self.project_words = a, b, directions, project_words
         self.p = float(mutual(directions[None, :])[0])
         self.reason: Reason | None = None
         self.parts = parts_of(a), parts_of(b)
@@ -210,7 +210,7 @@ def _by_parts(cases: Sequence[_Case], score: _Score) -> None:
             if are_opposites(x, y):
                 kind = "contradiction"
             else:
-                kind = "spelling" if is_misspelling(x, y, case.known) else "look-alike"
+                kind = "spelling" if is_misspelling(x, y, case.project_words) else "look-alike"
             case.reason = Reason(kind, x, y)
 
     _try(cases, score, trials, take)
@@ -231,7 +231,7 @@ def _by_direction(cases: Sequence[_Case], score: _Score) -> None:
     for (case, kinds, heads), head_directions in zip(shared, directions, strict=True):
         reason = _more_general(head_directions, *heads)
         if reason is not None:
-            case.reason = Reason(reason.kind, reason.left, reason.right, kinds)
+            case.reason = Reason(reason.kind, reason.left_wording, reason.right_wording, kinds)
 
 
 def _more_general(directions: Floats, a: str, b: str) -> Reason | None:

@@ -75,9 +75,9 @@ class PolicyStage(Stage):
     def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> RewrittenTexts:
         """The texts without what does not count, and which pairs differ in what counts.
 
-        An attribute that counts is left out if both texts have the same value of it. If only one text has the attribute,
-        or it is not understood, the measure reads it. Under ``lenient`` the text without the attribute is the more
-        general one, which counts as the same.
+        An attribute that counts is left out if both texts have the same value of it. If only one text has the
+        attribute, or it is not understood, the measure reads it. Under ``lenient`` the text without the attribute is
+        the more general one, which counts as the same.
         """
         adjust = partial(combine_directions, more_general=self.policy.more_general)
         if not self.policy.count:

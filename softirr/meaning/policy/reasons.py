@@ -29,30 +29,30 @@ class Reason:
     ----------
     kind : str
         One of :data:`REASONS`.
-    left, right : str
+    left_wording, right_wording : str
         Wordings of the two texts: "left" and "right" of `side`. Empty if a text has none.
     also : tuple of str
         Other attributes that have to be left out, too, before the texts match.
     """
 
     kind: str
-    left: str = ""
-    right: str = ""
+    left_wording: str = ""
+    right_wording: str = ""
     also: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """The reason in words, such as "left against right"."""
         if self.kind in KINDS:
-            if self.left and self.right:
-                return f"{self.left} against {self.right}"
-            return f"{_named(self.kind, self.left)} against {_named(self.kind, self.right)}"
+            if self.left_wording and self.right_wording:
+                return f"{self.left_wording} against {self.right_wording}"
+            return f"{_named(self.kind, self.left_wording)} against {_named(self.kind, self.right_wording)}"
         if self.kind == "more general":
             beside = f", apart from {' and '.join(self.also)}" if self.also else ""
-            return f"“{self.left}” is more general than “{self.right}”{beside}"
+            return f"“{self.left_wording}” is more general than “{self.right_wording}”{beside}"
         if self.kind == "one rater only":
-            return f"found by one rater only: {' and '.join(filter(None, (self.left, self.right)))}"
-        return f"{self.left} against {self.right}"
+            return f"found by one rater only: {' and '.join(filter(None, (self.left_wording, self.right_wording)))}"
+        return f"{self.left_wording} against {self.right_wording}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Reason:
         """The reason of the same two texts in the other order; which text is more general does not depend on it."""
         if self.kind == "more general":
             return self
-        return Reason(self.kind, self.right, self.left, self.also)
+        return Reason(self.kind, self.right_wording, self.left_wording, self.also)
 
     def to_dict(self) -> dict[str, object]:
         """As JSON."""
@@ -77,6 +77,6 @@ def _named(kind: str, text: str) -> str:
     return f"“{text}”" if text else f"no {kind}"
 
 
-def one_rater_only(text: str, *, left: bool = True) -> Reason:
+def one_rater_only(text: str, *, is_left: bool = True) -> Reason:
     """The reason of a text of the first rater, or of the other one, that has no counterpart."""
-    return Reason("one rater only", text, "") if left else Reason("one rater only", "", text)
+    return Reason("one rater only", text, "") if is_left else Reason("one rater only", "", text)

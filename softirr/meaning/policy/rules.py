@@ -32,8 +32,8 @@ class Policy:
     name : str
         For reports.
     ignore : frozenset of str
-        Attributes that do not count, of :data:`softirr.meaning.policy.attributes.KINDS`; any collection may be given. They are
-        removed from both texts before a measure compares them.
+        Attributes that do not count, of :data:`softirr.meaning.policy.attributes.KINDS`; any collection may be given.
+        They are removed from both texts before a measure compares them.
     more_general : {"graded", "strict", "lenient"}
         Whether "pain" counts as the same as "chest pain": the geometric mean of both directions, the smaller or the
         larger one.

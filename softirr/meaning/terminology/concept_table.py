@@ -88,8 +88,8 @@ class SynonymColumns:
         if self._commas is not None and not self._separated:
             line, column = self._commas
             raise InputError(
-                f"{self._path}, line {line}: the column {column!r} contains commas, which may be part of a name: separate synonyms with ; or |, or call "
-                "the column synonym and give each a row of its own."
+                f"{self._path}, line {line}: the column {column!r} contains commas, which may be part of a name: "
+                "separate synonyms with ; or |, or call the column synonym and give each a row of its own."
             )
 
 

@@ -43,7 +43,8 @@ def load(source: str, *, name: str | None = None) -> Terminology:
         concept_table.read(path, builder)
     else:
         raise InputError(
-            f"{path} is not a terminology that softirr reads: name an OBO file, or a table with the columns id and name."
+            f"{path} is not a terminology that softirr reads: name an OBO file, or a table with the columns id and "
+            "name."
         )
     with open(path, "rb") as file:
         return replace(builder.build(), sha256=hashlib.file_digest(file, "sha256").hexdigest())

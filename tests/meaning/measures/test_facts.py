@@ -37,12 +37,12 @@ def test_facts_of_two_texts_decide_as_expected(line: str) -> None:
     assert bool(facts) == bool(deciding(first_text, second_text)), reason
     assert not deciding(first_text, first_text)
     if expected == "equal":
-        assert normalize(facts_of(first_text).written) == normalize(facts_of(second_text).written), reason
+        assert normalize(facts_of(first_text).rewritten_text) == normalize(facts_of(second_text).rewritten_text), reason
 
 
 @pytest.mark.parametrize("text", ["won 5 games", "rub 2 drops", "pain 3 out 10", "set 2020 goals"])
 def test_english_words_are_not_currencies_or_months(text: str) -> None:
-    assert facts_of(text).written == text
+    assert facts_of(text).rewritten_text == text
     assert not facts_of(text).unread
 
 

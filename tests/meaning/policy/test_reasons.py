@@ -37,7 +37,7 @@ def recognized(reason: Reason, a: str) -> str:
     """A reason in the form of the labels."""
     if reason.kind != "more general":
         return "+".join(sorted(reason.kinds))
-    first = reason.left == a or reason.words.startswith(f"“{a}” is")
+    first = reason.left_wording == a or reason.words.startswith(f"“{a}” is")
     return "+".join(sorted([f"{'first' if first else 'second'} more general", *reason.also]))
 
 

@@ -96,7 +96,7 @@ def test_direction_counts_from_one_half(forward: float, backward: float, general
     if general is None:
         assert reason.kind == "unrelated"
     else:
-        assert (reason.kind, reason.left, reason.right) == ("more general", *texts[general])
+        assert (reason.kind, reason.left_wording, reason.right_wording) == ("more general", *texts[general])
 
 
 def test_parts_of_a_list_have_a_letter() -> None:
@@ -113,7 +113,7 @@ def test_word_in_several_answers_is_not_a_misspelling() -> None:
     assert is_misspelling("arthritis", "arteritis")
     words = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
     assert not is_misspelling("arthritis", "arteritis", words)
-    assert explain([("arthritis", "arteritis")], measure("exact"), known=words)[0].kind == "look-alike"
+    assert explain([("arthritis", "arteritis")], measure("exact"), project_words=words)[0].kind == "look-alike"
 
 
 @pytest.mark.slow
