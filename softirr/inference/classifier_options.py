@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["ClassifierOptions"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassifierOptions:
     """Options for running a classifier.
 

@@ -19,7 +19,7 @@ from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
 
-__all__ = ["Embedding", "make"]
+__all__ = ["Embedding", "EmbeddingOptions", "make"]
 
 _PRODUCTS = 65_536
 """Number of pairs of vectors that are multiplied at a time."""
@@ -35,19 +35,39 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     model : str
         Folder, hub name or short name.
     **options
-        As for :class:`Embedding`.
+        As for :class:`EmbeddingOptions`.
 
     Raises
     ------
     InputError
         If no model is named, it can't be found or used, or an option is not known.
     """
-    refuse_unknown(name, options, Embedding)
+    refuse_unknown(name, options, EmbeddingOptions)
     if model is None:
         raise InputError(
             "The measure embedding needs a model behind a colon, such as embedding:pubmedbert or embedding:FOLDER."
         )
-    return Embedding(f"{name}:{model}", find_model(model, "embedding"), **options)
+    return Embedding(f"{name}:{model}", find_model(model, "embedding"), EmbeddingOptions(**options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingOptions:
+    """Options of a measure by embeddings.
+
+    Attributes
+    ----------
+    device, precision, prompt, prompt_name, max_length
+        See :class:`softirr.inference.encoder.TextEncoder`.
+    engine
+        ``local``: one pass per text needs no cluster.
+    """
+
+    device: str = "auto"
+    precision: str = "auto"
+    prompt: str | None = None
+    prompt_name: str | None = None
+    max_length: int | None = None
+    engine: str = "local"
 
 
 class Embedding(IndexedMeasure):
@@ -59,39 +79,26 @@ class Embedding(IndexedMeasure):
         The name that the measure was requested by.
     located
         The model.
-    device, precision, prompt, prompt_name, max_length
-        See :class:`softirr.inference.encoder.TextEncoder`.
-    engine
-        ``local``: one pass per text needs no cluster.
+    options
+        How to run the encoder.
     """
 
-    def __init__(
-        self,
-        name: str,
-        located: FoundModel,
-        *,
-        device: str = "auto",
-        precision: str = "auto",
-        prompt: str | None = None,
-        prompt_name: str | None = None,
-        max_length: int | None = None,
-        engine: str = "local",
-    ) -> None:
+    def __init__(self, name: str, located: FoundModel, options: EmbeddingOptions) -> None:
         from softirr.inference.encoder import TextEncoder
 
-        if engine != "local":
+        if options.engine != "local":
             raise InputError(
-                f"Embeddings run on the engine local, not on {engine!r}: one pass a text needs no cluster."
+                f"Embeddings run on the engine local, not on {options.engine!r}: one pass a text needs no cluster."
             )
         super().__init__(name)
         self._located = located
         self._encoder = TextEncoder(
             located.folder,
-            device=device,
-            precision=precision,
-            prompt=prompt,
-            prompt_name=prompt_name,
-            max_length=max_length,
+            device=options.device,
+            precision=options.precision,
+            prompt=options.prompt,
+            prompt_name=options.prompt_name,
+            max_length=options.max_length,
         )
         self._sha256 = content_hash(located.folder)
         self._vectors: dict[str, NDArray[np.float32]] = {}

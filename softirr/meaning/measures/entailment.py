@@ -9,6 +9,7 @@ sentence (:mod:`softirr.meaning.measures.sentences_stage`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.models import (
     FoundModel,
     bundled_model,
@@ -31,7 +33,7 @@ from softirr.meaning.measures.protocols import Measure, refuse_unknown
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.provenance import Provenance
 
-__all__ = ["Entailment", "make"]
+__all__ = ["Entailment", "EntailmentOptions", "make"]
 
 _LABELS = "?labels="
 
@@ -48,26 +50,45 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         is the bundled model.
     **options
         ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``,
-        ``engine``, ``workers``: see :class:`Entailment`. With ``by_sentence=False``, paragraphs are read at once, as in
-        the paper.
+        ``engine``, ``workers``: see :class:`EntailmentOptions`. With ``by_sentence=False``, paragraphs are read at
+        once, as in the paper.
 
     Raises
     ------
     InputError
         If the model can't be found or used, or an option is not known.
     """
-    refuse_unknown(name, options, Entailment, also=("labels", "by_sentence"))
+    refuse_unknown(name, options, EntailmentOptions, also=("labels", "by_sentence"))
     by_sentence = options.pop("by_sentence", True)
     if "labels" in options:
         options["label_order"] = options.pop("labels")
     if model is None:
-        result = Entailment(name, bundled_model(), others=multilingual_model(), **options)
+        result = Entailment(name, bundled_model(), EntailmentOptions(**options), multilingual=multilingual_model())
     else:
         path, mark, order = model.partition(_LABELS)
         if mark:
             options.setdefault("label_order", order)
-        result = Entailment(f"{name}:{model}", find_model(path, "nli"), **options)
+        result = Entailment(f"{name}:{model}", find_model(path, "nli"), EntailmentOptions(**options))
     return result.with_stage(Sentences()) if by_sentence else result
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntailmentOptions(ClassifierOptions):
+    """Options of an entailment measure: how to run the classifier, how to read its outputs, and where.
+
+    Attributes
+    ----------
+    label_order
+        Meaning of the outputs, such as ``"c,n,e"``; detected when None.
+    engine
+        ``local``, or ``ray`` to spread the pairs over a Ray cluster (the extra ``softirr[ray]``).
+    workers
+        Number of Ray workers; as many as the cluster has processors or GPUs for when None.
+    """
+
+    label_order: str | Sequence[str] | None = None
+    engine: str = "local"
+    workers: int | None = None
 
 
 class Entailment(Measure):
@@ -79,16 +100,10 @@ class Entailment(Measure):
         The name that the measure was requested by.
     located
         The model.
-    others
+    options
+        How to run the classifier and read its outputs.
+    multilingual
         A second model with the same outputs, for pairs that are not English.
-    label_order
-        Meaning of the outputs, such as ``"c,n,e"``; detected when None.
-    device, precision, max_length, token_budget, threads
-        See :class:`softirr.inference.classifier_options.ClassifierOptions`.
-    engine
-        ``local``, or ``ray`` to spread the pairs over a Ray cluster (the extra ``softirr[ray]``).
-    workers
-        Number of Ray workers; as many as the cluster has processors or GPUs for when None.
     """
 
     has_directions = True
@@ -97,43 +112,31 @@ class Entailment(Measure):
         self,
         name: str,
         located: FoundModel,
+        options: EntailmentOptions,
         *,
-        others: FoundModel | None = None,
-        label_order: str | Sequence[str] | None = None,
-        device: str = "auto",
-        precision: str = "auto",
-        max_length: int | None = None,
-        token_budget: int | None = None,
-        threads: int | None = None,
-        engine: str = "local",
-        workers: int | None = None,
+        multilingual: FoundModel | None = None,
     ) -> None:
-        from softirr.inference.classifier_options import ClassifierOptions
         from softirr.inference.engines import open_engine
 
         super().__init__(name)
-        options = ClassifierOptions(
-            device=device, precision=precision, max_length=max_length, token_budget=token_budget, threads=threads
-        )
-        self._located, self._others = located, others
-        self._engine = open_engine(Path(located.folder), options, engine=engine, workers=workers)
-        if others is not None:
+        self._located, self._multilingual = located, multilingual
+        self._engine = open_engine(Path(located.folder), options, engine=options.engine, workers=options.workers)
+        if multilingual is not None:
             from softirr.inference.by_language import ByLanguage
 
-            second = Path(others.folder)
+            second = Path(multilingual.folder)
             self._engine = ByLanguage(
                 self._engine,
-                lambda: open_engine(second, options, engine=engine, workers=workers),
+                lambda: open_engine(second, options, engine=options.engine, workers=options.workers),
                 EnglishTest(second / ENGLISH_TEST).score,
                 BOUND,
             )
         self._sha256 = content_hash(located.folder)
         n_labels, id2label = self._engine.n_labels, self._engine.id2label
-        stated_labels = (
-            stated(n_labels, id2label, None) if others is not None else None
-        )  # tests check the bundled models
-        if label_order is not None:
-            self.labels = given_order(label_order, n_labels)
+        # the labels of the bundled models, which tests check
+        stated_labels = None if multilingual is None else stated(n_labels, id2label, None)
+        if options.label_order is not None:
+            self.labels = given_order(options.label_order, n_labels)
         else:
             self.labels = stated_labels or resolve(n_labels, id2label, located.hub, self._logits, located.name)
         self._counts = {"truncated": 0}  # shared with copies that have other stages
@@ -142,7 +145,7 @@ class Entailment(Measure):
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs and length limit."""
         engine = self._engine
-        second = "" if self._others is None else f" {stated_hash(self._others.folder)}"
+        second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)}"
         return f"nli {self._sha256}{second} {engine.precision} {self.labels.entailment} {engine.max_length}"
 
     @property
@@ -166,8 +169,8 @@ class Entailment(Measure):
         Both bundled models are named, whether or not a pair needed the second one: the cache may have its score.
         """
         model, sha256 = self._located.name, self._sha256
-        if self._others is not None:
-            model, sha256 = f"{model}, {self._others.name}", f"{sha256}, {stated_hash(self._others.folder)}"
+        if self._multilingual is not None:
+            model, sha256 = f"{model}, {self._multilingual.name}", f"{sha256}, {stated_hash(self._multilingual.folder)}"
         return Provenance(
             measure=self.raw_name,
             model=model,
