@@ -6,8 +6,8 @@ from typing import Any
 
 from ml_backend.labelstudio.answers import Reading, of_this_config
 from ml_backend.store.agreed import GROUND_TRUTH, given_hash
+from softirr.answers.answer import COPIED
 from softirr.answers.labelstudio import control_texts, copied
-from softirr.answers.table import COPIED
 from softirr.text import normalize
 
 __all__ = ["agreed_in", "ground_truth_of"]

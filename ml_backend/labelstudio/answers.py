@@ -14,6 +14,7 @@ from ml_backend.labelstudio.history import History, Times, was_there
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts, region_rows
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.settings import ProjectSettings
+from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio import (
     is_agreed_answer,
     label_studio_answers,
@@ -25,7 +26,7 @@ from softirr.answers.labelstudio_results import (
     with_turns,
 )
 from softirr.answers.limits import within_limits
-from softirr.answers.table import MODEL, Answer, Excluded
+from softirr.answers.table import Answer, Excluded
 from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"

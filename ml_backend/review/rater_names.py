@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from softirr.answers.table import MODEL
+from softirr.answers.answer import MODEL
 
 __all__ = ["name_of"]
 

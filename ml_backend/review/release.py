@@ -7,7 +7,7 @@ from typing import Any
 
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.settings import ProjectSettings
-from softirr.answers.table import SKIPPED
+from softirr.answers.answer import SKIPPED
 
 __all__ = ["is_released", "n_given"]
 

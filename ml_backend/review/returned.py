@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from softirr.answers.table import MODEL, SKIPPED
+from softirr.answers.answer import MODEL, SKIPPED
 from softirr.plural import plural
 from softirr.report.task_sentence import isolated
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ml_backend.review.rater_names import name_of
 from ml_backend.settings import ProjectSettings
-from softirr.answers.table import MODEL
+from softirr.answers.answer import MODEL
 
 __all__ = ["display_names"]
 

@@ -27,8 +27,8 @@ from ml_backend.web.names import display_names
 from ml_backend.web.panel_cards import other_field, sentence_field, text_field
 from ml_backend.web.task_queue import mark_details
 from ml_backend.web.task_sentence import sentence_of
+from softirr.answers.answer import SKIPPED
 from softirr.answers.kinds import find_kind
-from softirr.answers.table import SKIPPED
 from softirr.plural import plural
 from softirr.report.view import Names, adapted
 

@@ -25,8 +25,8 @@ from ml_backend.web.links import Links
 from ml_backend.web.names import display_names
 from ml_backend.web.task_queue import STATES, Queue
 from ml_backend.web.task_rows import Context, TaskRow, TaskRows
+from softirr.answers.answer import MODEL
 from softirr.answers.missing import MarkCounts
-from softirr.answers.table import MODEL
 from softirr.report import view as report_view
 from softirr.report.headline import is_exact
 

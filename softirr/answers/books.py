@@ -67,9 +67,8 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
         raise InputError(f"{book.name} has no sheet with a table in its first 200 rows.")
     if len(book.tables) == 1:
         (first,) = book.tables
-        other_sheets = [repr(title) for title in book.visible if title != first]
-        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(other_sheets)}."
-        return _noted(book.rows(first), note if other_sheets and sheet_name is None else "")
+        has_choice = sheet_name is None and any(title != first for title in book.visible)
+        return _noted(book.rows(first), _choice_note(book, first) if has_choice else "")
     sheets = {title: replace(book.rows(title), name=f"{book.name}, sheet {title!r}") for title in book.tables}
     layout = request.options.layout
     first = book.tables[0] if sheet_name == _EVERY else _chosen(sheets, layout)
@@ -85,9 +84,8 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)
     if len(alike) > 1 and _is_per_rater(sheets[first].columns, layout):
-        notes = [
-            f"Each sheet has the answers of one rater: {listed(tuple(alike))}. {option('sheet')} chooses one sheet."
-        ]
+        sheet_list = listed(tuple(alike))
+        notes = [f"Each sheet has the answers of one rater: {sheet_list}. {option('sheet')} chooses one sheet."]
         if other_sheets:
             notes.append(f"These sheets have other columns and were not read: {listed(other_sheets)}.")
         return per_rater_input(alike, request, book.format, notes)
@@ -97,9 +95,14 @@ def book_content(book: Book, request: Request) -> Rows | RawInput:
             f"{option('sheet', '*')} reads all as one table."
         )
     else:
-        other_sheets = [repr(title) for title in book.visible if title != first]
-        note = f"The sheet {first!r} was read; {option('sheet')} chooses another of {', '.join(other_sheets)}."
+        note = _choice_note(book, first)
     return _noted(sheets[first], note)
+
+
+def _choice_note(book: Book, sheet_name: str) -> str:
+    """Say which sheet was read, and which other visible sheets can be chosen."""
+    other_sheets = [repr(title) for title in book.visible if title != sheet_name]
+    return f"The sheet {sheet_name!r} was read; {option('sheet')} chooses another of {', '.join(other_sheets)}."
 
 
 def _chosen(sheets: Mapping[str, Rows], layout: Layout) -> str:

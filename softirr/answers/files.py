@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from softirr.answers.answer import MODEL
 from softirr.answers.archives import Folder, folder_sha256, unpacked
 from softirr.answers.frames import frame_rows, is_frame
 from softirr.answers.item_fields import ItemFields
@@ -23,7 +24,7 @@ from softirr.answers.request import Records, Request
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source, contents
-from softirr.answers.table import MODEL, AnnotationTable
+from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import weighted
 from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options

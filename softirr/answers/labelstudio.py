@@ -8,13 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from softirr.answers.labelstudio_results import (
-    Result,
-    mappings,
-    results_of,
-)
-from softirr.answers.raw import RawAnswer
-from softirr.answers.table import (
+from softirr.answers.answer import (
     AGREED,
     COPIED,
     COPIED_AND_EDITED,
@@ -24,9 +18,14 @@ from softirr.answers.table import (
     NO_RATER,
     OLDER_DUPLICATE,
     SKIPPED,
-    Answer,
-    Excluded,
 )
+from softirr.answers.labelstudio_results import (
+    Result,
+    mappings,
+    results_of,
+)
+from softirr.answers.raw import RawAnswer
+from softirr.answers.table import Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import normalize
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.limits import has_too_much, within_limits
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
@@ -15,7 +16,7 @@ from softirr.answers.prepare_values import read_values
 from softirr.answers.raw import RawAnswer, RawField, RawInput
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
-from softirr.answers.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
+from softirr.answers.table import AnnotationTable, Answer, Excluded
 from softirr.answers.table_notes import table_notes
 from softirr.errors import InputError, option
 from softirr.plural import plural

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from softirr.answers.answer import OLDER_DUPLICATE
 from softirr.answers.regions import Region
-from softirr.answers.table import OLDER_DUPLICATE
 from softirr.text import normalize
 
 __all__ = ["RawAnswer", "RawField", "RawInput"]

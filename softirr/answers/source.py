@@ -185,7 +185,8 @@ class Source:
             return decoder.decode(data, final=is_last)
         except UnicodeDecodeError as error:
             line += (pending + data).count(b"\n", 0, error.start)
-            name = "UTF-8" if _is_utf8(self.encoding) else str(self.encoding)
+            # with or without byte order mark
+            name = "UTF-8" if (self.encoding or "").startswith("utf-8") else str(self.encoding)
             raise InputError(
                 f"{self.name} is not {name} text: line {line} has a byte that does not belong there. "
                 f"Save it as UTF-8, or name its encoding with {option('encoding')} (cp1252 for most Windows programs)."
@@ -200,11 +201,6 @@ class Source:
             yield from lines
         if end_of_piece:
             yield from io.StringIO(end_of_piece, newline="")
-
-
-def _is_utf8(encoding: str | None) -> bool:
-    """Whether this is UTF-8, with or without byte order mark."""
-    return (encoding or "").startswith("utf-8")
 
 
 def _encoding(start: bytes) -> str:

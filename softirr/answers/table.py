@@ -14,74 +14,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.answer import Answer, Excluded
 from softirr.answers.origin import Reading
 from softirr.answers.splitting import Split
 from softirr.errors import InputError, Note
 from softirr.plural import plural
 from softirr.text import normalize, normalize_lines
 
-__all__ = [
-    "AGREED",
-    "COPIED",
-    "COPIED_AND_EDITED",
-    "DRAFT",
-    "MODEL",
-    "NEWER_DUPLICATE",
-    "NO_RATER",
-    "OLDER_DUPLICATE",
-    "REFERENCE",
-    "SKIPPED",
-    "AnnotationTable",
-    "Answer",
-    "Excluded",
-    "Reading",
-    "Split",
-]
-
-SKIPPED = "skipped"
-DRAFT = "draft, not submitted"
-COPIED = "copied from a prediction"
-COPIED_AND_EDITED = "copied from a prediction and edited"
-AGREED = "the agreed answer, which is nobody’s own answer"
-OLDER_DUPLICATE = "older answer of the same rater"
-NEWER_DUPLICATE = "another answer of the same rater"
-NO_RATER = "no annotator named"
-MODEL = "model:"
-"""Prefix of the names of raters that are models."""
-REFERENCE = "reference"
-"""The rater who is what models are graded against, and no person."""
+__all__ = ["AnnotationTable", "Answer", "Excluded", "Reading", "Split"]
 
 _MANY, _LONG = 6, 24
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Texts of a rater about an item; ``texts=()`` is a submitted, empty answer.
-
-    A string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``. If texts were split,
-    ``written`` has them as they were.
-
-    Raises
-    ------
-    InputError
-        If a text is not a string, such as the NaN of a data frame.
-    """
-
-    item: str
-    rater: str
-    texts: tuple[str, ...]
-    written: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        texts: Any = (self.texts,) if isinstance(self.texts, str) else self.texts
-        texts_of_answer = tuple(texts) if isinstance(texts, Iterable) else (texts,)
-        for text in texts_of_answer:
-            if not isinstance(text, str):
-                raise InputError(
-                    f"An answer has {text!r}, which is not a text: leave out an answer that is missing, "
-                    "and give () for an empty one."
-                )
-        object.__setattr__(self, "texts", texts_of_answer)
 
 
 def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:
@@ -92,15 +34,6 @@ def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:
         raise InputError(f"Entry {number} is not an Answer or (item, rater, texts): {entry!r}.")
     item, rater, texts = entry
     return Answer(str(item), str(rater), texts)
-
-
-@dataclass(frozen=True)
-class Excluded:
-    """An answer to an item that does not count, with the reason (such as ``skipped``); the rater may be empty."""
-
-    item: str
-    rater: str
-    reason: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -171,7 +171,7 @@ def names_a_model(models: Sequence[str] | None) -> bool:
     models : sequence of str, optional
         The names after ``--models``; None without this option.
     """
-    from softirr.answers.table import MODEL
+    from softirr.answers.answer import MODEL
 
     return models is not None and (not models or any(name.startswith(MODEL) for name in models))
 

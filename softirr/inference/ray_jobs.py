@@ -109,11 +109,16 @@ def map_jobs(
         for reference in running:  # the caller stops early
             ray.cancel(reference, force=True)
     if given_up:
-        others_note = f", and so did {len(given_up) - 1} others" if len(given_up) > 1 else ""
-        raise SoftirrError(
-            f"{name(given_up[0])} ended {_TRIES} workers of the Ray cluster, one after the other, "
-            f"perhaps for lack of memory{others_note}. All other jobs are done."
-        )
+        raise _error_of_failed_jobs(name(given_up[0]), len(given_up))
+
+
+def _error_of_failed_jobs(first_name: str, n_jobs: int) -> SoftirrError:
+    """The error about jobs that ended several workers each."""
+    others_note = f", and so did {n_jobs - 1} others" if n_jobs > 1 else ""
+    return SoftirrError(
+        f"{first_name} ended {_TRIES} workers of the Ray cluster, one after the other, "
+        f"perhaps for lack of memory{others_note}. All other jobs are done."
+    )
 
 
 def _wait(ray: Any, references: list[Any]) -> Any:

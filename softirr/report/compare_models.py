@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.table import MODEL, REFERENCE, AnnotationTable
+from softirr.answers.answer import MODEL, REFERENCE
+from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import MARGIN
 from softirr.errors import InputError

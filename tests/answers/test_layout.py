@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.answers.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
+from softirr.answers.answer import OLDER_DUPLICATE
+from softirr.answers.table import AnnotationTable, Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import is_blank, normalize
 from tests import Cli

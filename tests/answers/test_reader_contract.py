@@ -14,7 +14,7 @@ import pytest
 
 import softirr
 from softirr.answers import registry
-from softirr.answers.table import OLDER_DUPLICATE
+from softirr.answers.answer import OLDER_DUPLICATE
 from softirr.text import normalize
 from tests import Cli
 from tests.answers.formats import COMMANDS, DAMAGED, FORMATS, options

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import softirr
+from softirr.answers.answer import COPIED, COPIED_AND_EDITED, DRAFT, NO_RATER, OLDER_DUPLICATE, SKIPPED
 from softirr.answers.files import read
 from softirr.answers.labelstudio import (
     label_studio_answers,
@@ -17,17 +18,7 @@ from softirr.answers.labelstudio import (
 from softirr.answers.labelstudio_results import (
     text_controls,
 )
-from softirr.answers.table import (
-    COPIED,
-    COPIED_AND_EDITED,
-    DRAFT,
-    NO_RATER,
-    OLDER_DUPLICATE,
-    SKIPPED,
-    AnnotationTable,
-    Answer,
-    Excluded,
-)
+from softirr.answers.table import AnnotationTable, Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import is_blank, normalize
 from tests.answers.plain_rows import annotation, json_file, refusal, region, rows, task

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 import softirr
-from softirr.answers.table import OLDER_DUPLICATE
+from softirr.answers.answer import OLDER_DUPLICATE
 from tests import Cli
 from tests.answers.plain_rows import answers, refusal
 from tests.cases.builders import (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import softirr
-from softirr.answers.table import OLDER_DUPLICATE
+from softirr.answers.answer import OLDER_DUPLICATE
 from tests import Cli
 from tests.answers.plain_rows import answers, refusal
 from tests.cases.builders import USERS, flat_rows, json_file, observed, result, task

@@ -9,8 +9,8 @@ import pytest
 
 from ml_backend.labelstudio.answers import count_annotations
 from ml_backend.store.agreed import AgreedStore
+from softirr.answers.answer import AGREED
 from softirr.answers.labelstudio import AGREED_ID, label_studio_answers
-from softirr.answers.table import AGREED
 from tests.ml_backend.own_session import LabelStudio, reviewer
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
 

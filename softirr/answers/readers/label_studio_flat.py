@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from softirr.answers.answer import NO_RATER
 from softirr.answers.kinds import AUTO, TEXT
 from softirr.answers.layout import listed
 from softirr.answers.raw import RawField, RawInput
@@ -18,7 +19,6 @@ from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Records, Request, chosen_texts, is_empty, tool_input, unread_fields
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
-from softirr.answers.table import NO_RATER
 from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import is_blank

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from softirr.answers.answer import SKIPPED
 from softirr.answers.kinds import TEXT
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Records, Request, chosen_fields, tool_input, unread_fields
-from softirr.answers.table import SKIPPED
 from softirr.errors import InputError
 from softirr.text import is_blank
 

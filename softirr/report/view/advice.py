@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.answers.table import MODEL
+from softirr.answers.answer import MODEL
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASON_NAMES

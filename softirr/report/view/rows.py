@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from softirr.answers.table import MODEL
+from softirr.answers.answer import MODEL
 from softirr.report.headline import by_measure, expected_agreement, raters_below_the_others
 from softirr.report.task_sentence import task_sentence
 from softirr.report.triage import item_priority
