@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ml_backend.settings import Settings, effective
+from ml_backend.settings import ProjectSettings, Settings, effective
 from softirr.numbers import in_terminal, straight_apostrophes
 from softirr.report.headline import is_exact
 from softirr.report.view import Names, verdict_of
 
-__all__ = ["headline_lines", "misfits_of", "report_target", "target_of", "text_fields"]
+__all__ = ["headline_lines", "misfits_of", "part_of_tasks", "report_target", "target_of", "text_fields"]
 
 
 def target_of(project: Mapping[str, Any]) -> float | None:
     """The coefficient that a project wants to reach, if it set one."""
-    return effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.target
+    return _settings(project).target
+
+
+def part_of_tasks(project: Mapping[str, Any], field: str) -> str:
+    """The word for the parts of a task that a field's coefficients count; empty if they count tasks."""
+    if "{{" in field:
+        return "turn"
+    return "region" if _settings(project).regions == "matched" and field in text_fields(project) else ""
+
+
+def _settings(project: Mapping[str, Any]) -> ProjectSettings:
+    return effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values
 
 
 def report_target(project: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,7 +46,8 @@ def headline_lines(project: Mapping[str, Any]) -> list[str]:
     summaries = (project["summary"] or {}).get("controls") or {}
     lines: list[str] = []
     for control, summary in summaries.items():
-        verdict = verdict_of({**summary, **report_target(project)}, Names(item="task", rater="annotator"))
+        names = Names(item="task", rater="annotator", part_word=part_of_tasks(project, control))
+        verdict = verdict_of({**summary, **report_target(project)}, names)
         lines += [f"Field {control}: {verdict.sentence}" if len(summaries) > 1 else verdict.sentence]
         lines += [straight_apostrophes(verdict.basis)] if verdict.basis else []
     return [in_terminal(line) for line in lines]

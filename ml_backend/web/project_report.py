@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.review.headline import report_target, target_of
+from ml_backend.review.headline import part_of_tasks, report_target, target_of
 from ml_backend.review.requests import MODELS, basis_of
 from ml_backend.review.returned import changed_raters, count_sentence, names_sentence
 from ml_backend.scoring.preparation import AnswerPreparation, task_of
@@ -124,16 +124,22 @@ class ProjectReports:
         report: dict[str, Any] = {
             **summary,
             "items": [_item(row, states.get(row["number"], "ready"), notes.get(row["number"], "")) for row in rows],
-            "fields": project["summary"].get("fields") or (),
+            "fields": [
+                {**field, "item_word": part_of_tasks(project, field["name"]) or "task"}
+                for field in project["summary"].get("fields") or ()
+            ],
             "median_seconds": project["summary"].get("median_seconds") or {},
             "models": self._models(project, control),
             "warnings": [*_warnings(project, summary, context.names), *filter(None, [count_sentence(changed)])],
             **report_target(project),
         }
+        part_word = part_of_tasks(project, control)
+        if part_word:
+            report |= {"n_items": self._store.totals(project["id"])["tasks"], "n_parts": summary["n_compared"]}
         number = project["number"]
         return report_view.view(
             report,
-            report_view.Names(context.names, item="task", rater="annotator"),
+            report_view.Names(context.names, item="task", rater="annotator", part_word=part_word),
             report_view.Links(
                 item=lambda item: links.queued(int(item.partition("#")[0])),
                 items=lambda items, title: links.tasks(_tasks(items), title) if items else None,

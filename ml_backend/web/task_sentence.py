@@ -31,10 +31,22 @@ def sentence_of(
     scored = {name: entry for name, entry in controls.items() if entry["agreement"] is not None}
     texts = {name: entry for name, entry in texts_of(task["answers"]).items() if name in scored}
     if not texts:
-        equal = sum(entry["agreement"] >= 1 for entry in scored.values())
-        return f"All annotators agree on {equal} of {plural(len(scored), 'field')}."
+        return _values_sentence([name for name, entry in scored.items() if entry["agreement"] < 1])
     name = min(texts, key=lambda name: scored[name]["agreement"])
     field = sentence_field(texts[name], scored[name], decisions)
     sentence = task_sentence(field, names, threshold=threshold)
     prefix = f"{isolated(name)}: " if len(texts) > 1 else ""
     return f"{prefix}{sentence}" if len(prefix) + len(sentence) <= LONGEST_SENTENCE else sentence
+
+
+def _values_sentence(differing: Sequence[str]) -> str:
+    """Return the sentence about a task without texts, from the names of the fields in which values differ."""
+    if not differing:
+        return "All annotators agree."
+    listed = " and ".join(filter(None, [", ".join(map(isolated, differing[:-1])), isolated(differing[-1])]))
+    sentence = f"The annotators differ in {listed}."
+    return (
+        sentence
+        if len(sentence) <= LONGEST_SENTENCE
+        else f"The annotators differ in {plural(len(differing), 'field')}."
+    )

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ml_backend.review.headline import headline_lines
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
-from tests.ml_backend.fake_project import region
+from tests.ml_backend.fake_project import NUMBER, region
+from tests.ml_backend.test_other_fields import app_of
 
 CONFIG = (
     '<View><Repeater on="$talk" indexFlag="{{idx}}"><Text name="line_{{idx}}" value="$talk[{{idx}}].text"/>'
@@ -54,3 +56,19 @@ def test_turn_that_only_one_annotator_answered_is_not_compared(bench: Bench) -> 
     assert [entry["score"] for entry in bench.fake.predictions()[task]] == [1.0]
     answers = bench.task(task)["answers"][GIST]
     assert answers["groups"] == [{"1": ["greets"], "2": ["greets"]}, {"1": ["asks"]}]
+
+
+def test_report_counts_tasks_and_their_turns(bench: Bench) -> None:
+    for texts in (["greets", "asks", "leaves"], ["thanks", "leaves"]):
+        task = bench.fake.add_task()
+        for user in (1, 2):
+            bench.fake.annotate(task, user, [], result=turns(*texts[: len(texts) - user + 1], "pauses"))
+    bench.fake.add_task()
+    bench.sync()
+    client = app_of(bench)
+    body = client.get(f"/api/report?project={NUMBER}").json
+    assert (body["n_compared"], body["n_items"], body["n_parts"], body["part_word"]) == (2, 3, 5, "turn")
+    assert "5 turns of 2 tasks, 2 annotators" in body["verdict"]["basis"]
+    page = " ".join(client.get(f"/report/{NUMBER}?project={NUMBER}").text.split())
+    assert "2 tasks with at least two answers, of 3, with 5 turns" in page and ">Turns</th>" in page
+    assert "5 turns, 2 annotators" in headline_lines(bench.row)[1]

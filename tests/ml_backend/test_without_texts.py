@@ -121,7 +121,7 @@ def test_panel_has_a_sentence_and_the_fields(bench: Bench) -> None:
     panel = panel_of(bench, "90", "reviewer")
     assert panel["status"] == "ready" and len(panel["raters"]) == 3
     assert [field["name"] for field in panel["fields"]] == ANSWERED
-    assert panel["sentence"] == "All annotators agree on 0 of 8 fields."
+    assert panel["sentence"] == f"The annotators differ in {', '.join(ANSWERED[:-1])} and {ANSWERED[-1]}."
     assert panel_of(bench, "2", "annotator")["status"] == "hidden"
 
 

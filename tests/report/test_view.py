@@ -66,6 +66,10 @@ class TestVerdict:
         assert shown_view.verdict.state == "undefined" and shown_view.cause is None and shown_view.next_step is None
         assert shown_view.verdict.sentence.startswith("There is no agreement to report yet: ")
 
+    def test_nobody_who_answered_is_not_one_rater(self) -> None:
+        shown_view = view(softirr.agreement(softirr.AnnotationTable.from_answers([]), "exact").to_dict())
+        assert shown_view.verdict.sentence == "There is no agreement to report yet: there are no answers to compare."
+
 
 class TestCause:
     def test_a_person_far_below_the_others_is_named_with_both_values(self) -> None:
@@ -78,6 +82,12 @@ class TestCause:
         assert dee["difference"]["value"] == pytest.approx(dee["agreement"] - dee["others"]["value"])
         assert cause.sentence.startswith("Mostly Dee D.: 0.") and "among themselves" in cause.sentence
         assert (cause.link, cause.link_text) == ("/raters/dee", "See the 10 worst tasks")
+
+    def test_no_more_items_are_announced_than_there_are(self) -> None:
+        report = report_of(80, ONE_BAD)
+        report["items"] = report["items"][:8]
+        cause = view(report, links=Links(rater=lambda rater: f"/raters/{rater}")).cause
+        assert cause is not None and cause.link_text == "See the 8 worst items"
 
     def test_nobody_is_named_among_equals(self) -> None:
         """In at most 5% of projects of equal raters, with a margin for the simulation."""

@@ -13,11 +13,12 @@ from functools import cache
 
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["ENGLISH", "LanguageProfile", "function_words", "language_of_text", "language_profile"]
+__all__ = ["ENGLISH", "UNRECOGNIZED", "LanguageProfile", "function_words", "language_of_text", "language_profile"]
 
 ENGLISH = "English"
 _WORD = re.compile(r"[^\W\d_]+")
-_OF_OTHERS = "another language than English"
+UNRECOGNIZED = "another language than English"
+"""Name of a language, or of several languages, that no list of function words shows."""
 
 
 @cache
@@ -106,7 +107,7 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
     if scripts and max(scripts.values()) * 2 > foreign:
         name = max(scripts, key=lambda script: scripts[script])
     else:
-        name = best if having[best] * 8 >= foreign and having[best] > 1 else _OF_OTHERS
+        name = best if having[best] * 8 >= foreign and having[best] > 1 else UNRECOGNIZED
     profile = LanguageProfile(name, english, share, foreign)
     return profile if profile.is_foreign else LanguageProfile(ENGLISH, english, share, foreign)
 
@@ -146,4 +147,4 @@ def _script(text: str) -> str | None:
     if len(non_latin) * 2 <= len(letters):
         return None
     names = (unicodedata.name(c, "").split()[0] for c in non_latin)
-    return next((_languages_of_scripts()[name] for name in names if name in _languages_of_scripts()), _OF_OTHERS)
+    return next((_languages_of_scripts()[name] for name in names if name in _languages_of_scripts()), UNRECOGNIZED)

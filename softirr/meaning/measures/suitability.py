@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from softirr.meaning.measures.languages import language_profile
+from softirr.meaning.measures.languages import UNRECOGNIZED, language_profile
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.terminology import terminologies_of
 
@@ -54,6 +54,11 @@ def _language(measure: Measure, texts: Sequence[str]) -> str | None:
     if not profile.is_foreign:
         return None
     record = language_record().get(profile.name)
+    if profile.name == UNRECOGNIZED:
+        return (
+            "Many texts are not in English, and softirr does not recognize their language, so the errors of the "
+            f"measure {BUNDLED} in them are not known: trust a coefficient only after an audit."
+        )
     if record is None:
         return (
             f"The texts look like {profile.name}, in which the measure {BUNDLED} was never measured: trust a "

@@ -109,7 +109,8 @@ def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | N
         return None
     people = [rater for rater in raters_below_the_others(report) if not rater["id"].startswith(MODEL)]
     if people:
-        return _person_cause(people[0], names, links)
+        n_compared = sum(item["agreement"] is not None for item in report["items"])
+        return _person_cause(people[0], n_compared, names, links)
     prefix = f"No {names.rater} stands out" if len(report["raters"]) > 2 else ""
     reason = _largest_reason(report)
     if reason is None:
@@ -124,7 +125,7 @@ def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | N
     return Cause("reason", sentence, reason=kind, link=link, link_text=f"See these {names.item}s" if link else None)
 
 
-def _person_cause(rater: Mapping[str, Any], names: Names, links: Links) -> Cause:
+def _person_cause(rater: Mapping[str, Any], n_items: int, names: Names, links: Links) -> Cause:
     name, others = names.of_rater(rater["id"]), rater["others"]
     sentence = (
         f"Mostly {name}: {number(rater['agreement'])} with the others, who have {number(others['value'])} among "
@@ -135,7 +136,7 @@ def _person_cause(rater: Mapping[str, Any], names: Names, links: Links) -> Cause
         Scale("The others with each other", others["value"], ends(others["ci95"])),
     )
     link = links.rater(rater["id"])
-    text = f"See the {plural(WORST_ITEMS, f'worst {names.item}')}" if link else None
+    text = f"See the {plural(min(WORST_ITEMS, n_items), f'worst {names.item}')}" if link else None
     return Cause("person", sentence, rater=rater["id"], scale=scale, link=link, link_text=text)
 
 

@@ -92,7 +92,9 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         warnings=tuple(adapted(sentence, names) for sentence in (*report.get("warnings", ()), *left_out_lines(fields))),
         item_word=names.item,
         rater_word=names.rater,
+        part_word=names.counted_word,
         n_items=report["n_items"],
+        n_parts=report.get("n_parts"),
         n_compared=len(items),
         n_raters=report["n_raters"],
     )

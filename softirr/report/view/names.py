@@ -29,12 +29,20 @@ class Names:
         Shown names by id; raters and items without an entry keep their id.
     item, rater : str
         The words for items and raters: ``task`` and ``annotator`` in Label Studio.
+    part_word : str
+        The word for what coefficients count if an item has several, such as ``turn``; empty if they count items.
     """
 
     raters: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
     item: str = "item"
     rater: str = "rater"
+    part_word: str = ""
+
+    @property
+    def counted_word(self) -> str:
+        """The word for what coefficients count."""
+        return self.part_word or self.item
 
     def of_rater(self, rater: str) -> str:
         """The shown name of a rater."""
@@ -89,7 +97,7 @@ def adapted(sentence: str, names: Names) -> str:
 
     def instead(match: re.Match[str]) -> str:
         article, term, plural = match.groups()
-        word = (names.item if term.lower() == "item" else names.rater) + plural
+        word = (names.counted_word if term.lower() == "item" else names.rater) + plural
         if not article:
             return word.capitalize() if term[0].isupper() else word
         indefinite = "an" if word[0] in "aeiou" else "a"

@@ -73,6 +73,8 @@ class FieldRow(JsonObject):
 
     Attributes
     ----------
+    item_word : str
+        The word for what `n_items` counts.
     n_left_out : int
         Answers that are not values of its kind.
     below : str
@@ -95,6 +97,7 @@ class FieldRow(JsonObject):
     ci95: Interval | None
     expected: float | None
     n_items: int
+    item_word: str
     n_left_out: int = 0
     below: str = ""
     confused: tuple[ConfusedRow, ...] = ()
@@ -230,6 +233,10 @@ class View(JsonObject):
         How the numbers were computed: terms and values.
     misfits : tuple of str
         Why the measure does not fit the texts; also in `warnings`.
+    item_word, rater_word, part_word : str
+        The words for items, for raters, and for what coefficients count.
+    n_parts : int or None
+        Number of the latter that are compared, if items consist of several.
     """
 
     verdict: Verdict
@@ -252,6 +259,8 @@ class View(JsonObject):
     warnings: tuple[str, ...]
     item_word: str
     rater_word: str
+    part_word: str
     n_items: int
+    n_parts: int | None
     n_compared: int
     n_raters: int

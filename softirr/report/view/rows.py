@@ -188,6 +188,7 @@ def field_row(field: Mapping[str, Any], names: Names, links: Links) -> FieldRow:
         ci95=ends(field["ci95"]),
         expected=field.get("expected_agreement"),
         n_items=field["n_items"],
+        item_word=field.get("item_word") or names.item,
         n_left_out=field.get("n_left_out") or 0,
         below="" if below is None else names.of_rater(below),
         confused=tuple(_confused(entry, names) for entry in field.get("confusions") or ()),

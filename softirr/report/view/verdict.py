@@ -61,7 +61,8 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
     source = goal.get("source") or ("set for this project" if goal.get("value") else DEFAULT_SOURCE)
     best = headline(report)
     if best is None:
-        reason = (report["coefficients"].get("krippendorff_alpha") or {}).get("undefined") or "nothing can be compared"
+        alpha = report["coefficients"].get("krippendorff_alpha") or {}
+        reason = (alpha.get("undefined") if report["n_raters"] else None) or "there are no answers to compare"
         sentence = f"There is no agreement to report yet: {reason}."
         return Verdict("undefined", sentence, "", None, None, None, None, target, source, 0)
     name, coefficient = best
@@ -101,5 +102,8 @@ def _basis(report: Mapping[str, Any], title: str, judgments: int, names: Names) 
         policy = Policy.from_dict((report["provenance"].get("policy")) or {})
         phrases.append(plural(judgments, "judgment") if judgments else "no judgments")
         phrases.append("texts as written" if policy.is_default else printable(policy.describe()))
-    phrases.append(f"{plural(compared, names.item)}, {plural(report['n_raters'], names.rater)}")
+    counts = [plural(report["n_compared"], names.part_word)] if names.part_word else []
+    if not names.part_word or items is not None:
+        counts.append(plural(compared, names.item))
+    phrases.append(f"{' of '.join(counts)}, {plural(report['n_raters'], names.rater)}")
     return " · ".join(phrases)

@@ -73,6 +73,12 @@ def test_a_few_names_with_accents_are_english():
     assert not misfit_sentences(BUNDLED, CLINICAL)
 
 
+def test_languages_that_are_not_recognized_are_not_called_unmeasured():
+    texts = ["œuf brisé", "smørrebrød", "kärsimys", "täyttö", "łóżko", "ağrı var mı"] * 3
+    (sentence,) = misfit_sentences(BUNDLED, texts)
+    assert "does not recognize their language" in sentence and "never measured" not in sentence
+
+
 def test_english_tables_give_no_false_alarm(shared_data):
     rng = Random(0)
     alarms = 0
