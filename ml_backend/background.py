@@ -33,8 +33,8 @@ class Background:
 
         return call
 
-    def do(self, function: Callable[[], None], *, after: float = 0.0, key: Hashable = None) -> None:
-        """Queue `function`; it runs at the earliest `after` seconds from now.
+    def do(self, function: Callable[[], None], *, delay: float = 0.0, key: Hashable = None) -> None:
+        """Queue `function`; it runs at the earliest `delay` seconds from now.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class Background:
                 self._keys.discard(key)
                 log.warning("too many hints at once, one is dropped")
                 return
-            heapq.heappush(self._waiting, (time.monotonic() + after, next(self._number), function))
+            heapq.heappush(self._waiting, (time.monotonic() + delay, next(self._number), function))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="background", daemon=True)
                 self._thread.start()

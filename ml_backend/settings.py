@@ -323,7 +323,10 @@ def refused(settings: Settings, options: Mapping[str, Any] | None) -> dict[str, 
 
 
 def effective(
-    settings: Settings, *, connection: Mapping[str, Any] | None = None, chosen: Mapping[str, Any] | None = None
+    settings: Settings,
+    *,
+    connection: Mapping[str, Any] | None = None,
+    command_options: Mapping[str, Any] | None = None,
 ) -> EffectiveSettings:
     """Lay the layers over each other.
 
@@ -335,7 +338,7 @@ def effective(
             "connection",
             {name: value for name, value in (connection or {}).items() if name not in refused(settings, connection)},
         ),
-        ("softirr-ls", chosen or {}),
+        ("softirr-ls", command_options or {}),
     ]
     values: dict[str, Any] = {}
     sources = {f.name: "default" for f in fields(ProjectSettings)}

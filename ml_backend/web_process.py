@@ -91,7 +91,7 @@ def make_server(
         if isinstance(socket_address, socket.socket)
         else socket_address
     )
-    bounded = type("_Parser", (_Parser,), {"known": known_secrets, "largest": settings.largest_body})
+    bounded = type("_Parser", (_Parser,), {"secrets": known_secrets, "largest": settings.largest_body})
     channel = type("_Channel", (_Channel,), {"parser_class": bounded})
     server = _Server(
         app, {}, True, listening, dispatcher=dispatcher, adj=adjustments, sockinfo=info, bind_socket=listening is None
@@ -103,7 +103,7 @@ def make_server(
 class _Parser(HTTPRequestParser):
     """Decides by the headers how much of the body is read."""
 
-    known: KnownSecrets
+    secrets: KnownSecrets
     largest: int
     adj: Adjustments
     has_secret = False
@@ -111,7 +111,7 @@ class _Parser(HTTPRequestParser):
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
         headers = self.headers
-        self.has_secret = self.known.knows(headers.get("AUTHORIZATION"), headers.get("X_SOFTIRR_TOKEN"))
+        self.has_secret = self.secrets.knows(headers.get("AUTHORIZATION"), headers.get("X_SOFTIRR_TOKEN"))
         if not self.has_secret:
             self.adj = copy.copy(self.adj)
             self.adj.max_request_body_size = min(SMALL_BODY, self.largest)

@@ -33,8 +33,8 @@ __all__ = [
 COOKIE = "softirr-access"
 PERSON_COOKIE = "softirr-person"
 HOW_TO_BE_KNOWN = (
-    "log in to Label Studio on the same host, or open your personal link (softirr-ls settings --link makes it) once in this "
-    "browser."
+    "log in to Label Studio on the same host, or open your personal link (softirr-ls settings --link makes it) once in "
+    "this browser."
 )
 COOKIE_SECONDS = 30 * 24 * 3600
 KEY_HEADER = "X-Softirr-Key"

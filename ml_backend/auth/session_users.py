@@ -88,11 +88,11 @@ def _name(user: Mapping[str, Any]) -> str:
 
 
 def _role(user: Mapping[str, Any], project: Row) -> Role:
-    """The role by what `connect` stored, the project's reviewers, and Label Studio's roles in editions that have them."""
+    """The role by what `connect` stored, the project's reviewers, and Label Studio's roles, if it has any."""
     number = str(user["id"])
     if number in project["connection"].get("leads", ()):
         return "lead"
-    options = effective(settings(), connection=project["extra_params"], chosen=project["chosen"]).values
+    options = effective(settings(), connection=project["extra_params"], command_options=project["chosen"]).values
     membership = user.get("organization_membership")
     role = _LABEL_STUDIO_ROLES.get(membership.get("role") if isinstance(membership, Mapping) else None, "annotator")
     return "reviewer" if number in options.reviewers and role == "annotator" else role

@@ -129,7 +129,9 @@ def settings(parsed: argparse.Namespace) -> None:
         row = services.store.choose(row["id"], options, reset=parsed.reset)
         if services.store.is_connected(row["id"]):
             services.store.want(row["id"])
-    settings_shown = effective(services.settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict()
+    settings_shown = effective(
+        services.settings, connection=row["extra_params"], command_options=row["chosen"]
+    ).to_dict()
     rows = (f"{name:22} {json.dumps(entry['value']):20} {entry['source']}" for name, entry in settings_shown.items())
     print_result(parsed, settings_shown, *rows)
 

@@ -50,7 +50,7 @@ class Reading:
     history : mapping
         When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the
         time.
-    others : sequence of str
+    other_names : sequence of str
         Controls of other kinds that are read, too (`config.other_controls`).
     """
 
@@ -58,7 +58,7 @@ class Reading:
     settings: ProjectSettings
     names: frozenset[str] | None = None
     history: History = field(default_factory=dict)
-    others: Sequence[str] = ()
+    other_names: Sequence[str] = ()
 
 
 def pulled_row(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     Fields that nobody answered in the task are included: they list who skipped it, and an empty set of choices is an
     answer. The turns of a dialogue are groups.
     """
-    if not reading.others:
+    if not reading.other_names:
         return {}
     kinds = field_controls([{"annotations": list(_turns_of(task))}])
     fields: dict[str, Any] = {}
@@ -105,7 +105,7 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
         if why := _old_config(annotation, reading.names or frozenset()):
             older[position] = why
     answers = label_studio_fields(
-        task, controls=reading.others, predictions_as_raters=settings.predictions_as_raters, older=older
+        task, controls=reading.other_names, predictions_as_raters=settings.predictions_as_raters, older=older
     )
     for name, (of_field, excluded) in answers.items():
         by_rater, listed = _of_annotators(of_field, excluded, [], settings)
@@ -213,7 +213,7 @@ def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any]
         if task.get("unreadable"):
             return _nothing_read(reading, UNREADABLE), {}
         task = with_turns(
-            task, [*(reading.names or ()), *(control.name for control in reading.controls), *reading.others]
+            task, [*(reading.names or ()), *(control.name for control in reading.controls), *reading.other_names]
         )
         answers = {control.name: _control_answers(task, control, reading) for control in reading.controls}
         regions = _region_fields(task, reading.controls, answers)
@@ -223,12 +223,12 @@ def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any]
         fields = _other_fields(task, reading)
     except Exception as error:  # noqa: BLE001 - the same, and the texts are read
         nothing = {"answers": {}, "excluded": [["", NOT_READ.format(type(error).__name__)]]}
-        fields = {name: {**nothing, "kind": ""} for name in reading.others}
+        fields = {name: {**nothing, "kind": ""} for name in reading.other_names}
     return answers if reading.controls else fields, regions | ({"fields": fields} if fields else {})
 
 
 def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
-    names = [control.name for control in reading.controls] or reading.others
+    names = [control.name for control in reading.controls] or reading.other_names
     return {name: {"answers": {}, "excluded": [["", reason]]} for name in names}
 
 

@@ -225,7 +225,7 @@ class Connector(Disconnector):
         if panel and panel_base:
             self._panel(number, panel_base, row, connection, changes, save)
         changes.links = self.links(row, view, panel_base)
-        now = effective(self.settings, connection=row["extra_params"], chosen=row["chosen"]).values
+        now = effective(self.settings, connection=row["extra_params"], command_options=row["chosen"]).values
         changes.notes = blinding_notes(int(remote.get("maximum_annotations") or 1), now.predictions, number)
         return changes
 

@@ -203,9 +203,9 @@ def _again(settings: Settings, number: int, stored_connection: Mapping[str, Any]
 
 
 def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None) -> Iterator[Finding]:
-    params, chosen_options = (row["extra_params"], row["chosen"]) if row else (None, None)
+    params, command_options = (row["extra_params"], row["chosen"]) if row else (None, None)
     try:
-        control_names = effective(settings, connection=params, chosen=chosen_options).values.controls
+        control_names = effective(settings, connection=params, command_options=command_options).values.controls
         for sentence in refused(settings, params).values():
             step = "Until then the project's own measure is used: take it out of the connection's extra params."
             yield wrong(sentence, step)

@@ -20,7 +20,8 @@ SCHEME = (
 )
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(
-    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?P<end>/?)(?P<name>[A-Za-z][\w.-]*)(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
+    r"|<(?P<end>/?)(?P<name>[A-Za-z][\w.-]*)(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
     re.S,
 )
 _OURS = re.compile(

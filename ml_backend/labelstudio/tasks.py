@@ -20,22 +20,16 @@ TASK_FIELDS = (
     "id,updated_at,created_at,annotations,result,completed_by,was_cancelled,parent_prediction,"
     "drafts,user,predictions,score,model_version,ground_truth,updated_by,lead_time"
 )
-DATES = "id,updated_at,total_annotations"
+COMPLETE = {"fields": "all", "include": f"{TASK_FIELDS},data"}
+DATES = {"include": "id,updated_at,total_annotations"}
 DATES_AT_ONCE = 5000
 SMALLER = 4  # factor by which a page that can't be delivered shrinks, until one task is left
 
 
 def pages(
-    client: Client,
-    project: int,
-    *,
-    page_size: int,
-    updated_after: str | None = None,
-    only: Iterable[int] | None = None,
-    after: int = 0,
-    data: bool = False,
+    client: Client, project: int, *, page_size: int, updated_after: str | None = None, above: int = 0
 ) -> Iterator[list[dict[str, Any]]]:
-    """The project's tasks with annotations, drafts and predictions, in order of id, page by page.
+    """The project's tasks with data, annotations, drafts and predictions, in order of id, page by page.
 
     Each page requests the ids above the last one, so that added and removed tasks do not shift pages. Reading ends at
     the task that was the newest when the first page was read, so it ends however fast tasks are added. A task that the
@@ -46,34 +40,27 @@ def pages(
     ----------
     updated_after : str, optional
         ISO date: only tasks that changed after it.
-    only : iterable of int, optional
-        Only these tasks.
-    after : int
+    above : int
         Only tasks with a higher id.
-    data : bool
-        With the data of the tasks.
     """
-    if only is not None:
-        for task in sorted(set(only)):
-            yield from _pages(client, project, page_size, [_condition("id", "equal", "Number", task)], data=data)
-        return
-    yield from _pages(client, project, page_size, _changed_after(updated_after), after, data=data)
+    changed = [_condition("updated_at", "greater", "Datetime", exact(updated_after))] if updated_after else []
+    yield from _pages(client, project, page_size, changed, above)
 
 
-def dates(client: Client, project: int, *, updated_after: str | None = None) -> dict[int, tuple[str, int]]:
-    """Id -> ``updated_at`` and number of annotations that are not skipped; much faster than reading the tasks.
+def separate_tasks(client: Client, project: int, numbers: Iterable[int]) -> Iterator[list[dict[str, Any]]]:
+    """Read each of these tasks with a separate request; yields pages of one task, as `pages` does."""
+    for number in sorted(set(numbers)):
+        yield from _pages(client, project, 1, [_condition("id", "equal", "Number", number)])
 
-    Parameters
-    ----------
-    updated_after : str, optional
-        ISO date: only tasks that changed after it.
-    """
+
+def dates(client: Client, project: int) -> dict[int, tuple[str, int]]:
+    """Id -> ``updated_at`` and number of annotations that are not skipped; much faster than reading the tasks."""
     dated: dict[int, tuple[str, int]] = {}
-    size, fixed = DATES_AT_ONCE, _changed_after(updated_after)
+    size = DATES_AT_ONCE
     end: int | None = None
     while True:
-        last = max(dated, default=0)
-        size, (page, total) = _smaller(size, partial(_page, client, project, fixed=fixed, last=last, whole=False))
+        conditions = [_above(max(dated, default=0))]
+        size, (page, total) = _smaller(size, partial(_page, client, project, conditions=conditions, columns=DATES))
         dated.update(_dated(page))
         if not page or len(page) >= total:
             return dated
@@ -85,7 +72,7 @@ def dates(client: Client, project: int, *, updated_after: str | None = None) -> 
 def newest(client: Client, project: int, n: int) -> dict[int, tuple[str, int]]:
     """The `n` tasks that changed last, the newest first, in the form of :func:`dates`."""
     query = json.dumps({"ordering": ["-tasks:updated_at"]})
-    _, (page, _) = _smaller(n, partial(_listed, client, {"project": project, "include": DATES, "query": query}))
+    _, (page, _) = _smaller(n, partial(_listed, client, {"project": project, **DATES, "query": query}))
     return _dated(page)
 
 
@@ -97,7 +84,7 @@ def newest_change(client: Client, project: int) -> str | None:
 def highest(client: Client, project: int) -> int:
     """The highest id of any task; 0 in an empty project."""
     query = json.dumps({"ordering": ["-tasks:id"]})
-    page, _ = _listed(client, {"project": project, "include": DATES, "query": query}, 1, tries_on_500=TRIES)
+    page, _ = _listed(client, {"project": project, **DATES, "query": query}, 1, tries_on_500=TRIES)
     return max((task["id"] for task in page), default=0)
 
 
@@ -106,22 +93,22 @@ def _dated(page: Iterable[dict[str, Any]]) -> dict[int, tuple[str, int]]:
 
 
 def _pages(
-    client: Client, project: int, page_size: int, fixed: list[dict[str, Any]], after: int = 0, *, data: bool = False
+    client: Client, project: int, page_size: int, fixed: list[dict[str, Any]], above: int = 0
 ) -> Iterator[list[dict[str, Any]]]:
-    last, size, doubtful = after, page_size, 0
+    last, size, doubtful = above, page_size, 0
     end: int | None = None
     while True:
+        read_page = partial(_page, client, project, conditions=[*fixed, _above(last)])
         try:
-            read, (page, total) = _smaller(
-                size, partial(_page, client, project, fixed=fixed, last=last, data=data), tries_on_one=2
-            )
-            if read < size:
-                size, doubtful = read, page_size  # these tasks are requested in smaller pages
+            n_requested, (page, total) = _smaller(size, partial(read_page, columns=COMPLETE), tries_on_one=2)
+            _refuse_incomplete(page)
+            if n_requested < size:
+                size, doubtful = n_requested, page_size  # these tasks are requested in smaller pages
         except Unreachable as error:
             if error.status != 500:
                 raise
             # If this fails too, the server is the cause and not the task.
-            page, total = _page(client, project, 1, fixed=fixed, last=last, whole=False)
+            page, total = read_page(1, columns=DATES)
             page = [_unreadable(client, task) for task in page]
             doubtful = 0
         if not page:
@@ -162,23 +149,21 @@ def _page(
     project: int,
     size: int,
     *,
-    fixed: list[dict[str, Any]],
-    last: int,
-    whole: bool = True,
-    data: bool = False,
+    conditions: list[dict[str, Any]],
+    columns: Mapping[str, str],
     tries_on_500: int = TRIES,
 ) -> _Listed:
-    """The next tasks after the id `last`, and the number of tasks from there on."""
-    items = [*fixed, _condition("id", "greater", "Number", last)]
-    query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
-    fields = {"fields": "all", "include": TASK_FIELDS + (",data" if data else "")} if whole else {"include": DATES}
-    params = {"project": project, **fields, "query": json.dumps(query)}
-    page, total = _listed(client, params, size, tries_on_500=tries_on_500)
-    if whole and not all(isinstance(task.get(name), list) for task in page for name in ("annotations", "predictions")):
+    """The first tasks under these conditions in order of id, and the number of all such tasks."""
+    query = {"filters": {"conjunction": "and", "items": conditions}, "ordering": ["tasks:id"]}
+    params = {"project": project, **columns, "query": json.dumps(query)}
+    return _listed(client, params, size, tries_on_500=tries_on_500)
+
+
+def _refuse_incomplete(page: Iterable[Mapping[str, Any]]) -> None:
+    if not all(isinstance(task.get(name), list) for task in page for name in ("annotations", "predictions")):
         raise LabelStudioError(
             "Label Studio gave a task without its annotations or predictions; is it older than 1.13?"
         )
-    return page, total
 
 
 def _listed(client: Client, params: Mapping[str, Any], size: int, *, tries_on_500: int = TRIES) -> _Listed:
@@ -207,10 +192,6 @@ def _is_task(task: Any) -> bool:
     return isinstance(task, dict) and isinstance(task.get("id"), int) and not isinstance(task["id"], bool)
 
 
-def _changed_after(moment: str | None) -> list[dict[str, Any]]:
-    return [_condition("updated_at", "greater", "Datetime", exact(moment))] if moment else []
-
-
 def exact(moment: str) -> str:
     """An ISO date in UTC with all six digits of the second's fraction.
 
@@ -219,6 +200,10 @@ def exact(moment: str) -> str:
     date = datetime.fromisoformat(moment.replace("Z", "+00:00"))
     date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
     return date.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _above(number: int) -> dict[str, Any]:
+    return _condition("id", "greater", "Number", number)
 
 
 def _condition(column: str, operator: str, kind: str, value: Any) -> dict[str, Any]:

@@ -113,8 +113,8 @@ def _publish(work: ProjectWork, control: str, progress: Callable[[int, int], Non
         summary = row["summary"]
         if not summary or control not in summary["controls"]:
             return {}
-        before = {name: value for name, value in summary["controls"][control].items() if name != "audit"}
-        report = {**before, **result, "reasons": _with_judgments(before.get("reasons"), result)}
+        unaudited = {name: value for name, value in summary["controls"][control].items() if name != "audit"}
+        report = {**unaudited, **result, "reasons": _with_judgments(unaudited.get("reasons"), result)}
         return {
             "summary": {**summary, "controls": {**summary["controls"], control: report}},
             "summary_at": time.time(),
@@ -176,7 +176,7 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
     -------
     dict
         ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is computed with
-        them), and ``agreement`` (of all judges, on pairs that two or more judged; None where there are none).
+        them), and ``agreement`` (of all judges, on pairs that two or more judged; None without such pairs).
     """
     from softirr.statistics.evidence.judged import judges_agreement
 
@@ -219,5 +219,5 @@ def unused_sentence(audit: Mapping[str, Any] | None) -> str:
 def sheet_rows(audit: Row, judgments: Sequence[Row]) -> list[list[Any]]:
     """The sheet as ``softirr audit sample`` writes it, with one judge's judgments."""
     verdicts = {row["row"]: VERDICTS[row["verdict"]] for row in judgments}
-    rows = [[*row, verdicts.get(place, "")] for place, row in enumerate(audit["sheet"])]
+    rows = [[*row, verdicts.get(number, "")] for number, row in enumerate(audit["sheet"])]
     return [["unit", "pair", "text_a", "text_b", "judgment"], *rows]

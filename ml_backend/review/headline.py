@@ -26,7 +26,7 @@ def part_of_tasks(project: Mapping[str, Any], field: str) -> str:
 
 
 def _settings(project: Mapping[str, Any]) -> ProjectSettings:
-    return effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values
+    return effective(Settings(), connection=project["extra_params"], command_options=project["chosen"]).values
 
 
 def report_target(project: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,5 +56,5 @@ def headline_lines(project: Mapping[str, Any]) -> list[str]:
 def misfits_of(project: Mapping[str, Any], control: str | None = None) -> list[str]:
     """Return why the measure does not fit the texts of a project's field, or of all fields; each sentence once."""
     fields = (project["summary"] or {}).get("controls") or {}
-    chosen = fields.values() if control is None else [fields[control]] if control in fields else []
-    return list(dict.fromkeys(sentence for field in chosen for sentence in field.get("misfits") or ()))
+    reports = fields.values() if control is None else [fields[control]] if control in fields else []
+    return list(dict.fromkeys(sentence for report in reports for sentence in report.get("misfits") or ()))

@@ -49,7 +49,7 @@ def is_released(
     mark : mapping, optional
         The reviewer's mark on the task: one that is done waits for nobody, one that was sent back for new answers.
     answers_hash : str
-        Of the present answers, for which the mark has to hold.
+        Hash of the present answers; a mark on other answers does not count.
     """
     if settings.predictions == "always":
         return True

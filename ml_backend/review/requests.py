@@ -27,14 +27,14 @@ def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True)
 class ProjectWork:
-    """A project, and what is needed to compute on it.
+    """A project, and the store, scorer and client that compute on it.
 
     Attributes
     ----------
     project : mapping
         The project's row.
     client : Client, optional
-        Client of Label Studio, for what is not in the store.
+        Client of Label Studio, to read data that the store lacks.
     report : callable
         Called as ``report(phase, done, total, pairs)``.
     check : callable
@@ -75,8 +75,8 @@ Computation = Callable[[ProjectWork, Mapping[str, Any]], Mapping[str, Any]]
 def answer_requests(work: ProjectWork, computations: Mapping[str, Computation]) -> int:
     """Answer the requests of a project, oldest first; returns their number. A failure is stored as the problem."""
     requests = RequestStore(work.store)
-    wanted = requests.wanted(work.project["id"])
-    for row in reversed(wanted):
+    waiting = requests.wanted(work.project["id"])
+    for row in reversed(waiting):
         work.check()
         work.report(row["kind"], 0, None, 0)
         result: Mapping[str, Any] | None = None
@@ -86,7 +86,7 @@ def answer_requests(work: ProjectWork, computations: Mapping[str, Computation]) 
         except InputError as error:
             problem = str(error)
         requests.answer(row, result=result, problem=problem, based_on=basis_of(work.project))
-    return len(wanted)
+    return len(waiting)
 
 
 def basis_of(project: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ __all__ = ["language_warnings", "task_sentence", "with_languages"]
 def with_languages(details: dict[str, Any], measure: str) -> dict[str, Any]:
     """Return the details of a control of a task, with the number of texts in each language that was never measured.
 
-    Different texts in such a language that the model matches are left out of the suggestion.
+    Different texts in such a language that the model matches are excluded from the suggestion.
     """
     if measure != BUNDLED:
         return details

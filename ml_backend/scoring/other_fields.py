@@ -44,7 +44,8 @@ class FieldFit:
 
     Attributes
     ----------
-    kind : str
+    kind
+        Kind of the field (`softirr.answers.kinds`).
     scale : tuple of (list of float, list of float) or None
         Scale of the numbers (`softirr.meaning.measures.kinds.KindMeasure.scale`).
     opposites : tuple of str
@@ -65,16 +66,16 @@ class FieldFit:
         scale = values["scale"]
         return cls(values["kind"], None if scale is None else (scale[0], scale[1]), tuple(values["opposites"]))
 
-    def is_near(self, other: FieldFit, within: float) -> bool:
-        """Whether no agreement by the other fit differs by `within` or more."""
-        if (self.kind, self.opposites) != (other.kind, other.opposites) or (self.scale is None) != (
-            other.scale is None
-        ):
+    def is_near(self, other_fit: FieldFit, within: float) -> bool:
+        """Whether no agreement by `other_fit` differs by `within` or more."""
+        if (self.kind, self.opposites) != (other_fit.kind, other_fit.opposites):
             return False
-        if self.scale is None or other.scale is None:
+        if (self.scale is None) != (other_fit.scale is None):
+            return False
+        if self.scale is None or other_fit.scale is None:
             return True
-        numbers = sorted({*self.scale[0], *other.scale[0]})
-        moved = np.interp(numbers, *self.scale) - np.interp(numbers, *other.scale)
+        numbers = sorted({*self.scale[0], *other_fit.scale[0]})
+        moved = np.interp(numbers, *self.scale) - np.interp(numbers, *other_fit.scale)
         # both numbers of a pair can move by this much, and the derivative of a squared difference is 2 at most
         return 4 * float(np.abs(moved).max(initial=0.0)) < within
 
@@ -106,7 +107,8 @@ class FieldReport:
     ----------
     row : dict
         Row of the table of fields (`softirr.report.fields.field_row`), or with a ``problem`` instead of values.
-    fit : FieldFit or None
+    fit : FieldFit, optional
+        Needed to compare a task as in the project; None with a ``problem``.
     report : dict or None
         As `Scorer.summary` returns it for a text.
     """
@@ -148,6 +150,7 @@ def other_field(stored: RawAnswers, name: str, kind: str, settings: ProjectSetti
     Parameters
     ----------
     stored : iterable of (int, mapping)
+        Number and raw answers of every task.
     name, kind : str
         Name and kind of the control (`config.other_controls`); it is a set if anybody chose several values, or sorted
         them into buckets. A kind of the settings replaces it.
@@ -202,8 +205,8 @@ def field_of_task(
         Its answers by control (`Store.fields`).
     name : str
         Name of the control.
-    fit : FieldFit
-    settings : ProjectSettings
+    fit, settings
+        Properties of the field over the project, and the project's settings.
     """
     from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import agreed_values, compared_pairs

@@ -106,7 +106,7 @@ class Database(Tables):
         self.engine = _engine(url)
 
     def migrate(self) -> None:
-        """Create the tables in an empty database, and upgrade those of release 0.2.0.
+        """Create the tables in an empty database, and upgrade the tables of release 0.2.0.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Reviewers' decisions about pairs of texts: acts of which the newest about a pair counts."""
+"""Reviewers' decisions about pairs of texts: the newest act about a pair counts."""
 
 import hashlib
 import json

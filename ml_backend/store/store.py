@@ -139,18 +139,18 @@ class Store(TaskStore, DecisionStore):
 
     # --- when the worker updates a project ----------------------------------------------------------------------------
 
-    def want(self, project: int, *, full: bool = False, at: float | None = None) -> None:
+    def want(self, project: int, *, full: bool = False, due_at: float | None = None) -> None:
         """Have the worker update the project soon; several requests before it does are one run.
 
         Parameters
         ----------
         full : bool
             Read every task again.
-        at : float, optional
+        due_at : float, optional
             Not before this time.
         """
-        at = time.time() if at is None else at
-        earlier = sa.case((projects.c.due_at < at, projects.c.due_at), else_=at)
+        due_at = time.time() if due_at is None else due_at
+        earlier = sa.case((projects.c.due_at < due_at, projects.c.due_at), else_=due_at)
         marks: dict[str, Any] = {"pulled_at": None, "summary_stale": True, "summary_due": 0.0} if full else {}
         if full:
             self.read_again(project)

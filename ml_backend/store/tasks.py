@@ -82,7 +82,7 @@ class TaskStore(Database):
         project: int,
         limit: int,
         *,
-        after: int = -1,
+        above: int = -1,
         end: int = 2**31 - 1,
         only: Sequence[int] | None = None,
         fields: bool = True,
@@ -91,14 +91,14 @@ class TaskStore(Database):
 
         Parameters
         ----------
-        after, end : int
-            Only tasks with a number above `after` and at most `end`.
+        above, end : int
+            Only tasks with a higher number than `above`, up to `end`.
         only : sequence of int, optional
             Only these tasks.
         fields : bool
             With the answers to other fields, which take as long to decode as the texts.
         """
-        selection = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
+        selection = (tasks.c.number > above) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
         columns = (*_TO_SCORE, _FIELDS) if fields else _TO_SCORE
         query = sa.select(*columns).where(tasks.c.project == project, selection, _UNSCORED)
         return self.rows(query.order_by(tasks.c.number).limit(limit))

@@ -173,9 +173,9 @@ def _after(project: Row, record: Row, judge: str, finished: list[str]) -> dict[s
 
 def _view(project: Row, record: Row) -> dict[str, Any]:
     requests, question = RequestStore(services().store), {"audit": record["id"]}
-    drawn, result, looks = (requests.find(record["project"], kind, question) for kind in (SHEET, RESULT, LOOK))
+    sheet, result, looks = (requests.find(record["project"], kind, question) for kind in (SHEET, RESULT, LOOK))
     judges = reviews().judges(record["id"])
-    problem = next((row["problem"] for row in (drawn, result) if row and row["problem"]), None)
+    problem = next((row["problem"] for row in (sheet, result) if row and row["problem"]), None)
     summary = _summary(project, record)
     audited = summary.get("audit")
     if summary and audited is None and result is not None and result["result"] and result["wanted_at"] is None:
@@ -203,8 +203,8 @@ def _view(project: Row, record: Row) -> dict[str, Any]:
 
 def _result(project: Row, record: Row) -> dict[str, Any] | None:
     """The report's headline, and every coefficient with and without the audit."""
-    found = RequestStore(services().store).find(project["id"], RESULT, {"audit": record["id"]})
-    if found is None or found["result"] is None:
+    request = RequestStore(services().store).find(project["id"], RESULT, {"audit": record["id"]})
+    if request is None or request["result"] is None:
         return None
     summary = _summary(project, record)
     if not summary.get("audit"):

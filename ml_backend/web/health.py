@@ -16,14 +16,14 @@ def details(services: Services) -> dict[str, Any]:
 
     Status DEGRADED if one is not ok.
     """
-    parts = {"web": "ok", "database": "ok", "disk": disk_problem(services.settings.data) or "ok"}
+    states = {"web": "ok", "database": "ok", "disk": disk_problem(services.settings.data) or "ok"}
     try:
-        parts["worker"] = _worker(services.store.noted("alive:worker"))
+        states["worker"] = _worker(services.store.noted("alive:worker"))
     except Exception as error:  # noqa: BLE001 - health has to answer whatever is wrong
-        parts["database"] = trouble_sentence(error)
-        parts["worker"] = "Unknown while the database can't be read."
-    fine = all(state == "ok" for state in parts.values())
-    return {"status": "UP" if fine else "DEGRADED", "model_class": "softirr", "parts": parts}
+        states["database"] = trouble_sentence(error)
+        states["worker"] = "Unknown while the database can't be read."
+    fine = all(state == "ok" for state in states.values())
+    return {"status": "UP" if fine else "DEGRADED", "model_class": "softirr", "parts": states}
 
 
 def _worker(beat: dict[str, Any] | None) -> str:

@@ -39,7 +39,7 @@ class Links:
         return f"{self._data}?task={number}"
 
     def queued(self, number: int, *, tab: str | None = None) -> str:
-        """A task of the queue, opened in a tab (the triage tab by default), so that closing it leads back to its place in the list."""
+        """A task of the queue, opened in a tab (by default the triage tab); closing it leads back to the list."""
         opened_tab = tab or self._triage
         return f"{self._data}?tab={opened_tab}&task={number}" if opened_tab else self.task(number)
 

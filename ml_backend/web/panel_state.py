@@ -1,4 +1,4 @@
-"""The content of the agreement panel of a task, for one person."""
+"""The content of the agreement panel of a task, as the person who looks may see it."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ CAUSES = {"ambiguous": "ambiguous text", "guideline": "guideline gap", "slip": "
 """Why annotators disagreed, as a reviewer may add to a decision."""
 OPEN_A_TASK = "Open a task from the Data Manager to see its agreement."
 HIDDEN: dict[str, Any] = {"status": "hidden", "message": ""}
-"""What annotators see while they answer: nothing at all."""
+"""What annotators see while they answer: nothing."""
 _TASKS = Names(item="task", rater="annotator")
 
 
 @dataclass(frozen=True)
 class PanelState:
-    """Builds the panel's content for one request.
+    """Builds the panel's content for a request.
 
     Attributes
     ----------

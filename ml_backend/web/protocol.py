@@ -129,12 +129,12 @@ def predict() -> Response:
     label_config = body.get("label_config") or row["label_config"]
     if not isinstance(label_config, str):
         raise Refused(400, "The label config is not a text.")
-    chosen = settings_of(row)
+    settings = settings_of(row)
     try:
-        controls = chosen_controls(label_config, chosen.controls)
+        controls = chosen_controls(label_config, settings.controls)
     except InputError as error:
         raise Refused(422, str(error)) from None
-    results, unknown = _results(row, tasks, controls, with_score(chosen, controls), label_config)
+    results, unknown = _results(row, tasks, controls, with_score(settings, controls), label_config)
     if tasks:
         _look_again(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31], soon=unknown > 0)
     return jsonify({"results": results, "model_version": MODEL_VERSION})
@@ -151,51 +151,55 @@ def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
 
     if soon:
         services().background.do(lambda: note([]), key=("predict", project))
-    services().background.do(lambda: note(numbers), after=LABEL_STUDIO_STORES_WITHIN)
+    services().background.do(lambda: note(numbers), delay=LABEL_STUDIO_STORES_WITHIN)
 
 
 def _results(
-    row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any, label_config: str
+    row: Row,
+    tasks: list[Mapping[str, Any]],
+    controls: tuple[Control, ...],
+    settings: ProjectSettings,
+    label_config: str,
 ) -> tuple[list[Any], int]:
-    others = [] if controls else [name for name, _ in other_controls(label_config)]
-    known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
-    reading = Reading(controls, chosen, control_names(label_config), row["control_history"] or {}, others)
+    other_names = [] if controls else [name for name, _ in other_controls(label_config)]
+    stored_tasks = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
+    reading = Reading(controls, settings, control_names(label_config), row["control_history"] or {}, other_names)
     marks = ReviewStore(services().store).marks(row["id"])
 
     def is_shown(n_annotations: int, answers: Mapping[str, Any], number: int) -> bool:
         mark, hashed = marks.get(number), answers_hash(answers)
-        return is_released(chosen, row["required"], n_annotations, answers, mark=mark, answers_hash=hashed)
+        return is_released(settings, row["required"], n_annotations, answers, mark=mark, answers_hash=hashed)
 
     results: dict[int, dict[str, Any]] = {}
     missing: dict[int, dict[str, Any]] = {}
     for position, task in enumerate(tasks):
-        stored = known.get(task["id"])
+        stored = stored_tasks.get(task["id"])
         if not isinstance(task.get("annotations"), list):
             released = stored is not None and is_shown(stored["n_annotations"], stored["answers"], task["id"])
-            shown: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
-            results[position] = _result(shown, controls, chosen)
+            details: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
+            results[position] = _result(details, controls, settings)
             continue
         answers = task_answers(task, reading)
         if not is_shown(count_annotations(task), answers, task["id"]):
-            results[position] = _result(None, controls, chosen)
+            results[position] = _result(None, controls, settings)
         elif stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
-            results[position] = _result(stored["details"], controls, chosen)
+            results[position] = _result(stored["details"], controls, settings)
         else:
             missing[position] = answers
-    results |= _computed(row, missing, controls, chosen)
+    results |= _computed(row, missing, controls, settings)
     unknown = len(tasks) - len(results)
-    return [results.get(position) or _result(None, controls, chosen) for position in range(len(tasks))], unknown
+    return [results.get(position) or _result(None, controls, settings) for position in range(len(tasks))], unknown
 
 
 def _computed(
-    row: Row, missing: Mapping[int, Mapping[str, Any]], controls: tuple[Control, ...], chosen: ProjectSettings
+    row: Row, missing: Mapping[int, Mapping[str, Any]], controls: tuple[Control, ...], settings: ProjectSettings
 ) -> dict[int, dict[str, Any]]:
     """Compute the results of some raw answers within the time that a request may take; positions are the keys."""
     positions = [position for position, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
-    if not positions or needs_model(chosen.measure) or counts_fields(chosen):
+    if not positions or needs_model(settings.measure) or counts_fields(settings):
         return {}
     deadline = time.monotonic() + services().settings.predict_budget_seconds
-    decisions, preparation = services().store.decisions(row["id"]), AnswerPreparation.of(row, chosen)
+    decisions, preparation = services().store.decisions(row["id"]), AnswerPreparation.of(row, settings)
     answered = {
         name for answers in missing.values() for name, entry in answers.items() if any(entry["answers"].values())
     }
@@ -208,17 +212,19 @@ def _computed(
     for start in range(0, len(positions), PREDICT_BATCH):
         if time.monotonic() > deadline:
             break
-        part = positions[start : start + PREDICT_BATCH]
+        batch = positions[start : start + PREDICT_BATCH]
         # By position, because a request may name a task twice.
-        details, _ = score_or_set_aside(score, {position: missing[position] for position in part}, ())
-        results |= {position: _result(details.get(position), controls, chosen) for position in part}
+        details, _ = score_or_set_aside(score, {position: missing[position] for position in batch}, ())
+        results |= {position: _result(details.get(position), controls, settings) for position in batch}
     return results
 
 
-def _result(details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any) -> dict[str, Any]:
+def _result(
+    details: Mapping[str, Any] | None, controls: tuple[Control, ...], settings: ProjectSettings
+) -> dict[str, Any]:
     prediction: dict[str, Any] = {"score": None, "result": []}
     if details is not None:
-        prediction = shapes.build(details, controls, suggestions=chosen.suggestions)
+        prediction = shapes.build(details, controls, suggestions=settings.suggestions)
     return {**prediction, "model_version": MODEL_VERSION}
 
 

@@ -133,12 +133,12 @@ def download(number: int, name: str) -> Response:
     return responses.attachment(response, f"agreement-{number}-{name}")
 
 
-def _zipped(shown: _Shown) -> Response:
-    page = shown.html(live=False, **inlined())
+def _zipped(report_page: _Shown) -> Response:
+    page = report_page.html(live=False, **inlined())
     files = {
         "report.html": page.encode(),
-        "report.json": responses.data(shown.json()).get_data(),
-        "tasks.csv": responses.csv_file(shown.tasks(), warnings=shown.view.warnings).get_data(),
+        "report.json": responses.data(report_page.json()).get_data(),
+        "tasks.csv": responses.csv_file(report_page.tasks(), warnings=report_page.view.warnings).get_data(),
     }
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -44,7 +44,7 @@ def job_of(project: Row) -> Row | None:
 
 def settings_of(project: Row) -> ProjectSettings:
     """The settings that hold in the project."""
-    return effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    return effective(services().settings, connection=project["extra_params"], command_options=project["chosen"]).values
 
 
 @contextmanager

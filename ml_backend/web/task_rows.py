@@ -1,4 +1,4 @@
-"""What the report and the list of tasks know about each task, cached so that only changed tasks are read again."""
+"""Rows of tasks for the report and the list of tasks, cached so that only changed tasks are read again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TaskRow = dict[str, Any]
 
 @dataclass(frozen=True)
 class Context:
-    """What the sentences about tasks depend on.
+    """Names, decisions and preparation that the sentences about tasks depend on.
 
     Attributes
     ----------
@@ -103,8 +103,8 @@ class TaskRows:
 
 def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
     details = (row.details or {}).get("controls", {})
-    counted: Mapping[str, Any] = counted_fields(row.details) if row.details else {}
-    fields = counted if control is None else {name: field for name, field in details.items() if name == control}
+    fields_in_score: Mapping[str, Any] = counted_fields(row.details) if row.details else {}
+    fields = fields_in_score if control is None else {name: field for name, field in details.items() if name == control}
     values = [field["agreement"] for field in fields.values() if field["agreement"] is not None]
     agreement = sum(values) / len(values) if values else None
     pairs = [pair for field in fields.values() for pair in field["pairs"]]

@@ -1,4 +1,4 @@
-"""Properties of TextAreas that all answers of a project determine: unanswered ones, and missing marks that are answers."""
+"""Properties of TextAreas that all answers of a project determine: no answers, and missing marks that are answers."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def look_at_project(store: Store, client: Client, settings: Settings, number: in
         values["control_history"] = history
     if any(row[name] != value for name, value in values.items()):
         store.update_project(row["id"], **values)
-    settings_in_effect = effective(settings, connection=row["extra_params"], chosen=row["chosen"])
+    settings_in_effect = effective(settings, connection=row["extra_params"], command_options=row["chosen"])
     counting = chosen_controls(label_config, settings_in_effect.values.controls)
     settings_in_effect = replace(settings_in_effect, values=with_score(settings_in_effect.values, counting))
     check_kinds(label_config, settings_in_effect.values.kinds)

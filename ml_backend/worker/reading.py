@@ -95,8 +95,7 @@ class TaskReader:
         """Read each of these tasks with a separate request; returns those that exist."""
         if not numbers:
             return set()
-        pages = tasks.pages(self.client, self.number, page_size=self._page_size, only=numbers, data=True)
-        return self._read_pages(pages, attend=attend)
+        return self._read_pages(tasks.separate_tasks(self.client, self.number, numbers), attend=attend)
 
     def read_all(self) -> None:
         """Compare the whole list of tasks with the store: read what differs, and drop what is gone."""
@@ -192,8 +191,7 @@ class TaskReader:
                 self.number,
                 page_size=self._page_size,
                 updated_after=_earlier(since) if since else None,
-                after=min(unread) - 1,
-                data=True,
+                above=min(unread) - 1,
             )
             unread -= self._read_pages(pages, total=len(unread), attend=True)
         if len(unread) <= FEW:

@@ -80,7 +80,7 @@ class Worker:
                         self.stop.set()
                         break
                     self.tick(pool)
-                except Exception as error:  # noqa: BLE001 - the worker must outlive a database that is down for a moment
+                except Exception as error:  # noqa: BLE001 - the worker must outlive a database that is down
                     reason = store_trouble(error) or type(error).__name__
                     log.warning("the worker could not look for projects that are due: %s", reason)
                     self.stop.wait(1.0)
@@ -180,7 +180,7 @@ class Worker:
         self.store.count(**{f"label_studio_errors:{kind}": 1})
 
     def _plan_next(self, project: int) -> None:
-        """Set when the project is due again: regularly if it is connected, and when its coefficients may be computed."""
+        """Set when the project is due again: regularly if connected, and when its coefficients may be computed."""
         row = self.store.project_by_id(project)
         if row is None or not is_connected(row["connection"]):
             return
@@ -189,7 +189,7 @@ class Worker:
         if row["summary_stale"]:
             due = min(due, max(now, row["summary_due"] or 0.0))
         self.store.update_project(project, not_before=None)
-        self.store.want(project, at=due)
+        self.store.want(project, due_at=due)
 
     def _fail(self, project: int, progress: _Progress, error: BaseException, *, is_logged: bool) -> None:
         """Store a failure in a sentence, and have the project updated after a pause that grows."""

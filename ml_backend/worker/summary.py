@@ -25,7 +25,7 @@ SUMMARY_SHARE = 20.0
 def summarize(
     work: ProjectWork,
     controls: Sequence[str],
-    others: Sequence[tuple[str, str]],
+    other_fields: Sequence[tuple[str, str]],
     progress: Callable[[int, int], None],
 ) -> tuple[dict[str, Any], float]:
     """Compute the report on each text; returns it, and the time from which it may be computed again.
@@ -36,7 +36,7 @@ def summarize(
     ----------
     controls : sequence of str
         Text controls that somebody answers.
-    others : sequence of (name, kind)
+    other_fields : sequence of (name, kind)
         Controls of other kinds (`config.other_controls`), for the table of fields.
     progress : callable
         Called as ``progress(done, total)``.
@@ -51,8 +51,8 @@ def summarize(
     store, project = work.store, work.project["id"]
     reports = {control: _text_report(work, control, checked) for control in controls}
     fields, fits = [], {}
-    answers = FieldAnswers(store.fields(project) if others else ())
-    for name, kind in others:
+    answers = FieldAnswers(store.fields(project) if other_fields else ())
+    for name, kind in other_fields:
         work.check()
         if (field := other_field(answers.take(name), name, kind, work.settings)) is None:
             continue

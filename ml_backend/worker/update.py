@@ -287,7 +287,7 @@ class ProjectUpdate:
             self._check()
             if done:
                 self._attend(first=self._writer.write)
-            rows = self._unscored(SCORE_BATCH, after=last, end=end)
+            rows = self._unscored(SCORE_BATCH, above=last, end=end)
             if not rows:
                 break
             last = rows[-1]["number"]

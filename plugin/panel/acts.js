@@ -14,16 +14,16 @@ const MOST_ACTS = 30;
  */
 export function actsOf(payload) {
   const { project, task, agreed, review } = payload;
-  const about = { project: Number(project.id), task: Number(task.id) };
+  const taskIds = { project: Number(project.id), task: Number(task.id) };
   const query = `?project=${encodeURIComponent(project.id)}`;
-  const post = (path, body) => ({ path, method: "POST", body: { ...about, ...body } });
+  const post = (path, body) => ({ path, method: "POST", body: { ...taskIds, ...body } });
   const remove = (path, more = "") => ({
     path: `${path}/${encodeURIComponent(task.id)}${query}${more}`,
     method: "DELETE",
   });
   const decision = (texts, verdict, cause) => post("/api/decisions", { pairs: [texts], verdict, cause });
   const pairs = (payload.fields ?? []).flatMap((field) => field.cards ?? []).flatMap((card) => card.pairs);
-  const before = (texts) => pairs.find((pair) => JSON.stringify(pair.texts) === JSON.stringify(texts))?.decision;
+  const decisionOn = (texts) => pairs.find((pair) => JSON.stringify(pair.texts) === JSON.stringify(texts))?.decision;
   const mark = () => {
     if (review?.state === "done") return post("/api/queue", {});
     return review?.state === "sent back"
@@ -37,7 +37,7 @@ export function actsOf(payload) {
     decide: (texts, verdict, cause = null) => ({
       request: decision(texts, verdict, cause),
       done: { same: "Saved: the same.", different: "Saved: not the same.", none: "Decision withdrawn." }[verdict],
-      undo: () => decision(texts, before(texts)?.verdict ?? "none", before(texts)?.cause ?? null),
+      undo: () => decision(texts, decisionOn(texts)?.verdict ?? "none", decisionOn(texts)?.cause ?? null),
     }),
     /** @param {Record<string, string[]>} fields @param {boolean} replace @returns {PanelAct} */
     accept: (fields, replace) => ({

@@ -1,5 +1,5 @@
 /** One card for each meaning: its texts, who has it, who lacks it, and the pairs of texts that are in doubt. */
-import { button, inline, isolated, shortened, written } from "./pieces.js";
+import { button, inline, isolated, shortened, annotatorText } from "./pieces.js";
 import { regionsOf } from "./regions.js";
 
 /** Number of cards that are shown before the others are folded. */
@@ -38,7 +38,9 @@ function oneCard(context, field, card, id) {
   });
   const has = card.texts.length > 1 ? null : people(h, card.has.map(name), "sirr-has");
   const lacks = card.lacks.length ? people(h, card.lacks.map(name), "sirr-lacks") : null;
-  const why = card.why ? h("p", { class: "sirr-why" }, `${card.why.name}: compare `, written(h, card.why.text)) : null;
+  const why = card.why
+    ? h("p", { class: "sirr-why" }, `${card.why.name}: compare `, annotatorText(h, card.why.text))
+    : null;
   return h(
     "li",
     { class: "sirr-card", "data-support": card.has.length },
@@ -65,7 +67,7 @@ function oneCard(context, field, card, id) {
  * @param {string} id
  */
 function chosenText({ h, actions, choice }, field, text, id) {
-  const content = written(h, text);
+  const content = annotatorText(h, text);
   if (!actions.accept) return shortened(h, content, text, id);
   const isChosen = choice.texts(field.name).includes(text);
   const pick = button(h, `pick-${id}`, content, () => choice.toggle(field.name, text), {
@@ -104,10 +106,10 @@ function hidden(h, words) {
  */
 function onePair({ h, actions, payload }, pair) {
   const [a, b] = pair.texts;
-  const about = `${inline(a)} and ${inline(b)}`;
+  const bothTexts = `${inline(a)} and ${inline(b)}`;
   const id = JSON.stringify(pair.texts);
   const side = (text) => [
-    h("span", { class: "sirr-side" }, written(h, text)),
+    h("span", { class: "sirr-side" }, annotatorText(h, text)),
     pair.specific === text ? h("span", { class: "sirr-quiet" }, " (more specific)") : null,
   ];
   const decided = pair.decision?.verdict ?? null;
@@ -117,7 +119,7 @@ function onePair({ h, actions, payload }, pair) {
           class: "sirr-verdict",
           "data-verdict": kind,
           "aria-pressed": decided === kind,
-          "aria-label": `${label}: ${about}`,
+          "aria-label": `${label}: ${bothTexts}`,
           title: label,
         })
       : null;

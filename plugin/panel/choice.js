@@ -11,7 +11,7 @@ export function makeChoice(changed) {
   /** @type {PanelPayload | null} */
   let payload = null;
   /** @type {Record<string, string[] | null>} */
-  let chosen = {};
+  let changedFields = {};
   let task = "";
 
   const initial = (field) => {
@@ -23,12 +23,12 @@ export function makeChoice(changed) {
   };
   const fieldOf = (name) => payload?.fields?.find((field) => field.name === name);
   const current = (name) => {
-    if (name in chosen) return chosen[name];
+    if (name in changedFields) return changedFields[name];
     const field = fieldOf(name);
     return field ? initial(field) : null;
   };
   const set = (name, texts) => {
-    chosen[name] = texts;
+    changedFields[name] = texts;
     changed();
   };
 
@@ -36,13 +36,13 @@ export function makeChoice(changed) {
     /** @param {PanelPayload} next */
     follow(next) {
       const nextTask = `${next.project?.id}/${next.task?.id}`;
-      if (nextTask !== task) [chosen, task] = [{}, nextTask];
+      if (nextTask !== task) [changedFields, task] = [{}, nextTask];
       payload = next;
     },
     forget: () => {
-      chosen = {};
+      changedFields = {};
     },
-    isChanged: () => Object.keys(chosen).length > 0,
+    isChanged: () => Object.keys(changedFields).length > 0,
     /** @param {string} name */
     texts: (name) => current(name) ?? [],
     /** @param {string} name */
@@ -50,7 +50,7 @@ export function makeChoice(changed) {
     /** @param {string} name @param {string} text */
     toggle(name, text) {
       const texts = current(name) ?? [];
-      const without = texts.filter((other) => other !== text);
+      const without = texts.filter((present) => present !== text);
       set(name, without.length < texts.length ? (without.length ? without : null) : [...texts, text]);
     },
     /** @param {string} name @param {string[] | null} texts */

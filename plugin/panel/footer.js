@@ -1,5 +1,5 @@
 /** The footer, which is always in sight: the agreed answer, and what to do with the task. */
-import { button, day, inline, isolated, written } from "./pieces.js";
+import { button, day, inline, isolated, annotatorText } from "./pieces.js";
 
 /** Maximum number of characters of a note to the annotators. */
 const LONGEST_NOTE = 2000;
@@ -52,9 +52,9 @@ function question({ h, payload }) {
  */
 function answers(context) {
   const { h, payload } = context;
-  const several = payload.fields.length > 1;
+  const hasSeveralFields = payload.fields.length > 1;
   const rows = payload.fields.map((field) =>
-    field.kind === "text" ? textRow(context, field, several) : valueRow(context, field),
+    field.kind === "text" ? textRow(context, field, hasSeveralFields) : valueRow(context, field),
   );
   return h("section", { class: "sirr-agreed", "aria-label": "Agreed answer" }, h("h2", {}, "Agreed answer"), rows);
 }
@@ -62,11 +62,11 @@ function answers(context) {
 /**
  * @param {PanelContext} context
  * @param {PanelTextField} field
- * @param {boolean} several
+ * @param {boolean} hasSeveralFields
  */
-function textRow({ h, name, choice }, field, several) {
+function textRow({ h, name, choice }, field, hasSeveralFields) {
   const chips = choice.texts(field.name).map((text, index) =>
-    button(h, `chip-${field.name}-${index}`, written(h, text), () => choice.toggle(field.name, text), {
+    button(h, `chip-${field.name}-${index}`, annotatorText(h, text), () => choice.toggle(field.name, text), {
       class: "sirr-chip",
       title: "Drop from the agreed answer",
       "aria-label": `Drop ${inline(text)}`,
@@ -87,7 +87,7 @@ function textRow({ h, name, choice }, field, several) {
   return h(
     "div",
     { class: "sirr-answer" },
-    several ? h("span", { class: "sirr-quiet" }, isolated(h, field.name)) : null,
+    hasSeveralFields ? h("span", { class: "sirr-quiet" }, isolated(h, field.name)) : null,
     h("span", { class: "sirr-chosen" }, chips, chips.length ? null : empty),
     h(
       "details",
@@ -105,9 +105,9 @@ function textRow({ h, name, choice }, field, several) {
  * @param {PanelValueField} field
  */
 function valueRow({ h, name, choice }, field) {
-  const chosen = JSON.stringify(choice.texts(field.name));
+  const agreedValues = JSON.stringify(choice.texts(field.name));
   const options = field.values.map(({ values, raters }, index) => {
-    const isChosen = JSON.stringify(values) === chosen && values.length > 0;
+    const isChosen = JSON.stringify(values) === agreedValues && values.length > 0;
     const label = [values.length ? isolated(h, values.join("; ")) : "nothing", ` ${raters.length}`];
     return button(
       h,
@@ -146,7 +146,7 @@ function state({ h, payload }) {
   const who = isolated(h, review?.who || "a reviewer");
   if (review?.state === "done") return h("span", { class: "sirr-decided" }, "✓ done by ", who);
   if (review?.state === "sent back") {
-    return h("span", { class: "sirr-decided" }, "sent back by ", who, ": ", written(h, review.note ?? ""));
+    return h("span", { class: "sirr-decided" }, "sent back by ", who, ": ", annotatorText(h, review.note ?? ""));
   }
   const isNamedAbove = Boolean(payload.changed_after_return?.length); // by a warning, which names the annotators
   if (review?.answered_again && !isNamedAbove) return h("span", {}, "answered again after ", who, " sent it back");

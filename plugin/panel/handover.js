@@ -37,3 +37,19 @@ export function forget(name) {
     // stored on this page only
   }
 }
+
+/**
+ * Take the focus that the panel of the task before had; a frame that is not visible yet can't.
+ *
+ * @param {HTMLElement} node the panel
+ * @param {() => boolean} isEnded
+ * @param {() => void} reveal scrolls to the panel
+ */
+export function takeFocus(node, isEnded, reveal, tries = 100) {
+  if (isEnded() || !recall(FOCUS)) return;
+  /** @type {HTMLElement} */ (node.querySelector(".sirr")).focus();
+  if (node.contains(node.ownerDocument.activeElement) && node.offsetHeight) {
+    forget(FOCUS);
+    reveal();
+  } else if (tries) setTimeout(() => takeFocus(node, isEnded, reveal, tries - 1), 50);
+}

@@ -87,15 +87,15 @@
   };
 
   window.onmessage = (event) => {
-    const asked = event.data || {};
+    const request = event.data || {};
     const frame = frames().find((candidate) => candidate.contentWindow === event.source);
     if (!frame || new URL(frame.src).origin !== event.origin) return;
     const reply = (message) => event.source.postMessage(message, { targetOrigin: event.origin });
-    if (asked.softirrShow !== undefined) show(frame, asked.softirrShow);
-    if (asked.softirrHeight > 0) fit(frame, asked.softirrHeight, reply);
-    if (asked.softirrReveal && frame.offsetHeight) frame.scrollIntoView({ block: "nearest" });
+    if (request.softirrShow !== undefined) show(frame, request.softirrShow);
+    if (request.softirrHeight > 0) fit(frame, request.softirrHeight, reply);
+    if (request.softirrReveal && frame.offsetHeight) frame.scrollIntoView({ block: "nearest" });
     if (frame.parentNode !== window.frameElement.parentNode) return;
-    if (asked.softirrRegion) selectRegion(asked.softirrRegion);
-    if (asked.softirrTask > 0) openTask(asked.softirrTask, reply);
+    if (request.softirrRegion) selectRegion(request.softirrRegion);
+    if (request.softirrTask > 0) openTask(request.softirrTask, reply);
   };
 })();

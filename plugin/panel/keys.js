@@ -2,7 +2,7 @@
  * Keys of the panel. They work while the panel has the focus, so they never reach Label Studio's form, and Label
  * Studio's keys never reach the panel.
  */
-import { every } from "./pieces.js";
+import { elements } from "./pieces.js";
 
 const STEPS = { arrowdown: 1, arrowup: -1 };
 const BUTTONS = { enter: "accept", s: "skip", b: "send-back", u: "undo" };
@@ -75,7 +75,7 @@ function press(node, key) {
     return click(pair?.querySelector(`[data-verdict="${VERDICTS[key]}"]`)) ? "" : NOTHING[key];
   }
   if (key === "0") return click(node.querySelector(".sirr-empty")) ? "" : NOTHING.digit;
-  if (/^[1-9]$/.test(key)) return click(every(node, ".sirr-pick")[Number(key) - 1]) ? "" : NOTHING.digit;
+  if (/^[1-9]$/.test(key)) return click(elements(node, ".sirr-pick")[Number(key) - 1]) ? "" : NOTHING.digit;
   return null;
 }
 
@@ -93,11 +93,11 @@ function click(element) {
  * @param {number} by
  */
 function step(node, by) {
-  const pairs = every(node, ".sirr-pair").filter((pair) => pair.checkVisibility() && pair.querySelector("button"));
+  const pairs = elements(node, ".sirr-pair").filter((pair) => pair.checkVisibility() && pair.querySelector("button"));
   if (!pairs.length) return false;
-  const at = pairs.indexOf(node.ownerDocument.activeElement?.closest(".sirr-pair"));
-  const to = at < 0 ? (by > 0 ? 0 : pairs.length - 1) : Math.min(pairs.length - 1, Math.max(0, at + by));
-  pairs[to].querySelector("button").focus();
-  pairs[to].scrollIntoView({ block: "nearest" });
+  const present = pairs.indexOf(node.ownerDocument.activeElement?.closest(".sirr-pair"));
+  const next = present < 0 ? (by > 0 ? 0 : pairs.length - 1) : Math.min(pairs.length - 1, Math.max(0, present + by));
+  pairs[next].querySelector("button").focus();
+  pairs[next].scrollIntoView({ block: "nearest" });
   return true;
 }

@@ -9,8 +9,8 @@ const key = new URL(location.href).searchParams.get("k") ?? "";
 const NO_HELPER = 2000;
 
 /** Origin of Label Studio's page around this one. */
-const around = document.referrer ? new URL(document.referrer).origin : null;
-const isSameOrigin = around === location.origin;
+const studioOrigin = document.referrer ? new URL(document.referrer).origin : null;
+const isSameOrigin = studioOrigin === location.origin;
 if (isSameOrigin) await import("./helper.js");
 
 /**
@@ -20,9 +20,9 @@ if (isSameOrigin) await import("./helper.js");
  * @param {object} message
  */
 function tell(message) {
-  if (isSameOrigin) window.postMessage(message, around);
-  for (let i = 0; around && !isSameOrigin && i < window.parent.length; i += 1) {
-    if (!hasOurOrigin(window.parent[i])) window.parent[i].postMessage(message, around);
+  if (isSameOrigin) window.postMessage(message, studioOrigin);
+  for (let i = 0; studioOrigin && !isSameOrigin && i < window.parent.length; i += 1) {
+    if (!hasOurOrigin(window.parent[i])) window.parent[i].postMessage(message, studioOrigin);
   }
 }
 
@@ -41,7 +41,7 @@ function hasOurOrigin(frame) {
  * @param {(data: any) => void} act
  */
 function hear(act) {
-  const heard = (event) => event.origin === around && act(event.data ?? {});
+  const heard = (event) => event.origin === studioOrigin && act(event.data ?? {});
   window.addEventListener("message", heard);
   return () => window.removeEventListener("message", heard);
 }

@@ -4,7 +4,7 @@
  */
 import { actsOf, perform, taskKey, undoable, undoLast } from "./acts.js";
 import { makeChoice } from "./choice.js";
-import { FOCUS, forget, recall, store } from "./handover.js";
+import { FOCUS, store, takeFocus } from "./handover.js";
 import { listen, say } from "./keys.js";
 import { endOfList, findNext, openNext } from "./next_task.js";
 import { render } from "./render.js";
@@ -149,16 +149,16 @@ class Panel {
     const { text, task, until, question } = this.#message;
     const hasMessage = content === this.#payload && task === taskKey(content) && Date.now() < until;
     const links = absoluteLinks(content.links, options.backend);
-    const shown = { ...content, links, question: hasMessage ? question : null };
-    if (hasMessage) shown.message = text;
+    const payload = { ...content, links, question: hasMessage ? question : null };
+    if (hasMessage) payload.message = text;
     const actions = this.#actions(content);
-    render(node, shown, { actions, choice: this.choice, canUndo: undoable(content).length > 0 });
+    render(node, payload, { actions, choice: this.choice, canUndo: undoable(content).length > 0 });
     node.dataset.ready = content.status;
     options.show(content.status !== "hidden");
     if (!performance.getEntriesByName(MARK).length) performance.mark(MARK);
     if (content.status === "ready" && this.#isFirst) {
       this.#isFirst = false;
-      this.#takeFocus();
+      takeFocus(node, () => this.#isEnded, options.reveal);
     }
   }
 
@@ -172,17 +172,6 @@ class Panel {
     const until = question ? Infinity : Date.now() + MESSAGE_STAYS;
     this.#message = { text, task: taskKey(this.#payload), until, question };
     this.#draw();
-  }
-
-  /** Take the focus that the panel of the task before had; a frame that is not shown yet can't. */
-  #takeFocus(tries = 100) {
-    const { node } = this;
-    if (this.#isEnded || !recall(FOCUS)) return;
-    /** @type {HTMLElement} */ (node.querySelector(".sirr")).focus();
-    if (node.contains(node.ownerDocument.activeElement) && node.offsetHeight) {
-      forget(FOCUS);
-      this.options.reveal();
-    } else if (tries) setTimeout(() => this.#takeFocus(tries - 1), 50);
   }
 
   /**

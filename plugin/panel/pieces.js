@@ -10,7 +10,7 @@ const LONG_TEXT = 200;
  * @param {string} selector
  * @returns {any[]}
  */
-export function every(node, selector) {
+export function elements(node, selector) {
   return [...node.querySelectorAll(selector)];
 }
 
@@ -54,7 +54,7 @@ export function button(h, id, label, act, attributes = {}) {
  * @param {PanelBuilder} h
  * @param {string} text
  */
-export function written(h, text) {
+export function annotatorText(h, text) {
   return h("bdi", { class: "sirr-text", dir: "auto" }, text);
 }
 

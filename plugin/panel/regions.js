@@ -17,18 +17,18 @@ const AROUND = 0.4;
  * @returns {HTMLElement | null}
  */
 export function regionsOf({ h, name, actions }, field, regions, id) {
-  const known = regions.filter(([, region]) => region);
-  if (!known.length) return null;
-  const [, first] = known[0];
-  const labels = [...new Set(known.map(([, region]) => region.label).filter(Boolean))];
+  const located = regions.filter(([, region]) => region);
+  if (!located.length) return null;
+  const [, first] = located[0];
+  const labels = [...new Set(located.map(([, region]) => region.label).filter(Boolean))];
   const position = first.quote ? "" : first.box ? extent(first.box) : first.where;
-  const buttons = known
+  const buttons = located
     .filter(([, region]) => actions.region && region.region && region.annotation)
     .map(([rater, region]) =>
       button(
         h,
         `region-${rater}-${id}`,
-        known.length > 1 ? isolated(h, name(rater)) : "Show region",
+        located.length > 1 ? isolated(h, name(rater)) : "Show region",
         () => actions.region(region.annotation, region.region),
         { title: `Selects the region in the annotation of ${inline(name(rater))}` },
       ),
@@ -39,12 +39,12 @@ export function regionsOf({ h, name, actions }, field, regions, id) {
     picture(
       h,
       field.shows,
-      known.map(([, region]) => region),
+      located.map(([, region]) => region),
     ),
     labels.length ? isolated(h, labels.join(" / ")) : null,
     position ? h("span", { title: first.where }, position) : null,
     first.quote ? h("q", { dir: "auto" }, first.quote) : null,
-    buttons.length ? h("span", {}, known.length > 1 ? "Show " : "", buttons) : null,
+    buttons.length ? h("span", {}, located.length > 1 ? "Show " : "", buttons) : null,
   );
 }
 
@@ -58,12 +58,12 @@ export function regionsOf({ h, name, actions }, field, regions, id) {
 function picture(h, shows, regions) {
   const boxes = regions.map(({ box }) => box).filter(Boolean);
   if (!boxes.length) return null;
-  const shown = shows?.address ? safe(shows.address) : "";
-  const address = shown.startsWith("http") ? shown : null;
-  const ratio = regions.find(({ ratio: known }) => known)?.ratio ?? 4 / 3;
-  const part = address ? around(boxes, ratio) : [0, 0, 100, 100];
+  const safeAddress = shows?.address ? safe(shows.address) : "";
+  const address = safeAddress.startsWith("http") ? safeAddress : null;
+  const ratio = regions.find(({ ratio: imageRatio }) => imageRatio)?.ratio ?? 4 / 3;
+  const view = address ? areaAround(boxes, ratio) : [0, 0, 100, 100];
   // percents of an image are not square; the picture is as wide as the part that it shows
-  const shape = (part[2] * ratio) / part[3];
+  const shape = (view[2] * ratio) / view[3];
   const wide = Math.min(PICTURE.inline, PICTURE.block * shape);
   const make = (tag, attributes) => {
     const node = h("span", {}).ownerDocument.createElementNS(SVG, tag);
@@ -72,7 +72,7 @@ function picture(h, shows, regions) {
   };
   const svg = make("svg", {
     class: "sirr-picture",
-    viewBox: part.join(" "),
+    viewBox: view.join(" "),
     width: Math.round(wide),
     height: Math.round(wide / shape),
     preserveAspectRatio: "none",
@@ -103,12 +103,12 @@ function extent([left, top, width, height]) {
  * @param {number[][]} boxes
  * @param {number} ratio
  */
-function around(boxes, ratio) {
-  const left = Math.min(...boxes.map((box) => box[0]));
-  const top = Math.min(...boxes.map((box) => box[1]));
-  const wide = Math.max(...boxes.map((box) => box[0] + box[2])) - left;
-  const high = Math.max(...boxes.map((box) => box[1] + box[3])) - top;
+function areaAround(boxes, ratio) {
+  const minX = Math.min(...boxes.map((box) => box[0]));
+  const minY = Math.min(...boxes.map((box) => box[1]));
+  const wide = Math.max(...boxes.map((box) => box[0] + box[2])) - minX;
+  const high = Math.max(...boxes.map((box) => box[1] + box[3])) - minY;
   const margin = Math.max(2, AROUND * Math.max(wide, high / ratio));
-  const [x, y] = [Math.max(0, left - margin), Math.max(0, top - margin * ratio)];
-  return [x, y, Math.min(100, left + wide + margin) - x, Math.min(100, top + high + margin * ratio) - y];
+  const [x, y] = [Math.max(0, minX - margin), Math.max(0, minY - margin * ratio)];
+  return [x, y, Math.min(100, minX + wide + margin) - x, Math.min(100, minY + high + margin * ratio) - y];
 }

@@ -5,7 +5,7 @@
  */
 import { cards } from "./cards.js";
 import { footer } from "./footer.js";
-import { builder, every, isolated, number, safe, written } from "./pieces.js";
+import { builder, elements, isolated, number, safe, annotatorText } from "./pieces.js";
 
 /**
  * Replace the children of `node` by the panel.
@@ -19,7 +19,7 @@ import { builder, every, isolated, number, safe, written } from "./pieces.js";
  */
 export function render(node, payload, { actions, choice, canUndo = false }) {
   const document = node.ownerDocument;
-  const before = remember(node);
+  const state = remember(node);
   const h = builder(document);
   const names = new Map((payload.raters ?? []).map((rater) => [String(rater.id), rater.name]));
   const name = (id) => names.get(String(id)) ?? `Annotator ${id}`;
@@ -29,7 +29,7 @@ export function render(node, payload, { actions, choice, canUndo = false }) {
   else if (payload.status === "note") root.append(note(context));
   else if (payload.status !== "hidden") root.append(notice(context));
   node.replaceChildren(root);
-  restore(node, before);
+  restore(node, state);
 }
 
 /** @param {PanelContext} context */
@@ -87,7 +87,7 @@ function asWritten({ h, name }, field) {
       {},
       isolated(h, name(rater)),
       ": ",
-      texts.map((text) => written(h, text)),
+      texts.map((text) => annotatorText(h, text)),
     ),
   );
   if (!rows.length) return null;
@@ -105,11 +105,11 @@ function asWritten({ h, name }, field) {
  * @param {PanelContext} context
  */
 function note({ h, payload }) {
-  const texts = (payload.texts ?? []).map((text) => h("li", {}, written(h, text)));
+  const texts = (payload.texts ?? []).map((text) => h("li", {}, annotatorText(h, text)));
   return h(
     "div",
     { class: "sirr-notice", role: "status" },
-    h("p", {}, "A reviewer sent this task back: ", h("strong", {}, written(h, payload.note))),
+    h("p", {}, "A reviewer sent this task back: ", h("strong", {}, annotatorText(h, payload.note))),
     texts.length ? h("p", { class: "sirr-quiet" }, "Your answer was:") : null,
     texts.length ? h("ul", {}, texts) : null,
   );
@@ -138,27 +138,27 @@ function remember(node) {
   const form = /** @type {HTMLFormElement | null} */ (node.querySelector(".sirr-note"));
   return {
     focus: node.contains(active) ? (active.dataset.id ?? "panel") : null,
-    open: every(node, "details[open]").map(({ dataset }) => dataset.id),
-    long: every(node, '.sirr-more[aria-expanded="true"]').map(({ dataset }) => dataset.id),
+    open: elements(node, "details[open]").map(({ dataset }) => dataset.id),
+    long: elements(node, '.sirr-more[aria-expanded="true"]').map(({ dataset }) => dataset.id),
     note: form && !form.hidden ? form.querySelector("input").value : null,
   };
 }
 
 /**
  * @param {HTMLElement} node
- * @param {ReturnType<typeof remember>} before
+ * @param {ReturnType<typeof remember>} state
  */
-function restore(node, before) {
-  const named = (id) => every(node, "[data-id]").find(({ dataset }) => dataset.id === id);
-  for (const id of before.open) if (named(id)) named(id).open = true;
-  for (const id of before.long) named(id)?.click();
+function restore(node, state) {
+  const elementOf = (id) => elements(node, "[data-id]").find(({ dataset }) => dataset.id === id);
+  for (const id of state.open) if (elementOf(id)) elementOf(id).open = true;
+  for (const id of state.long) elementOf(id)?.click();
   const form = /** @type {HTMLFormElement | null} */ (node.querySelector(".sirr-note"));
-  if (form && before.note !== null) {
+  if (form && state.note !== null) {
     form.hidden = false;
-    form.querySelector("input").value = before.note;
+    form.querySelector("input").value = state.note;
   }
-  if (before.focus === null) return;
-  const target = named(before.focus);
+  if (state.focus === null) return;
+  const target = elementOf(state.focus);
   const usable = target && !target.disabled && !target.closest("[hidden]");
   (usable ? target : node.querySelector(".sirr")).focus({ preventScroll: true });
 }

@@ -82,7 +82,7 @@ class Bench:
     def report(self) -> dict[str, Any]:
         """Return the view of the report on the project's first field."""
         row = self.row
-        settings = effective(self.settings, connection=row["extra_params"], chosen=row["chosen"]).values
+        settings = effective(self.settings, connection=row["extra_params"], command_options=row["chosen"]).values
         control = next(iter(row["summary"]["controls"]))
         return ProjectReports(self.store).view(row, control, settings, Links(URL, NUMBER)).to_dict()
 

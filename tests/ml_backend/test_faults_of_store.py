@@ -223,8 +223,8 @@ class TestHealth:
 def test_equal_hints_wait_once() -> None:
     background, done = Background(), []
     for _ in range(1000):
-        background.do(lambda: done.append(1), after=0.01, key="project 1")
-    background.do(lambda: done.append(2), after=0.01, key="project 2")
+        background.do(lambda: done.append(1), delay=0.01, key="project 1")
+    background.do(lambda: done.append(2), delay=0.01, key="project 2")
     while len(done) < 2:
         drain(background)
     assert done == [1, 2]

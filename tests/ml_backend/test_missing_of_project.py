@@ -31,7 +31,9 @@ def warnings(bench: Bench) -> list[str]:
 
 
 def stored(bench: Bench, task: int) -> dict[str, Any]:
-    settings = effective(bench.settings, connection=bench.row["extra_params"], chosen=bench.row["chosen"]).values
+    settings = effective(
+        bench.settings, connection=bench.row["extra_params"], command_options=bench.row["chosen"]
+    ).values
     findings: dict[str, Any] = AnswerPreparation.of(bench.row, settings).task(bench.task(task))["answers"]["findings"]
     return findings
 

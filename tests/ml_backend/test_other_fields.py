@@ -184,7 +184,7 @@ def test_each_task_is_compared_as_in_the_whole_project(bench: Bench) -> None:
     bench.choose(missing="auto,4")
     bench.sync()
     tables = softirr.read_texts(bench.export(), kind="auto", missing="auto,4")
-    project_settings = effective(Settings(), chosen=bench.row["chosen"]).values
+    project_settings = effective(Settings(), command_options=bench.row["chosen"]).values
     for name in ANSWERED:
         fit = FieldFit.from_dict(json.loads(json.dumps(bench.row["summary"]["fits"][name])))
         items = softirr.agreement(tables[name]).items

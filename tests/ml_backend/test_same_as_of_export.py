@@ -68,7 +68,9 @@ def filled() -> FakeLabelStudio:
 
 
 def work(bench: Bench) -> None:
-    settings = effective(bench.settings, connection=bench.row["extra_params"], chosen=bench.row["chosen"]).values
+    settings = effective(
+        bench.settings, connection=bench.row["extra_params"], command_options=bench.row["chosen"]
+    ).values
     answer_requests(ProjectWork(bench.store, bench.scorer, bench.row, settings), COMPUTATIONS)
 
 

@@ -176,7 +176,9 @@ class TestLayers:
     def test_the_later_one_wins_and_is_named(self) -> None:
         settings = Settings.from_environment({"SOFTIRR_MEASURE": "jaccard"})
         layers = effective(
-            settings, connection={"measure": "masi", "threshold": 0.7}, chosen={"threshold": 0.9, "controls": ["a"]}
+            settings,
+            connection={"measure": "masi", "threshold": 0.7},
+            command_options={"threshold": 0.9, "controls": ["a"]},
         )
         assert layers.values.measure == "masi"
         assert layers.values.controls == ("a",)
@@ -191,7 +193,7 @@ class TestLayers:
         former = {"regions": "overlap"}
         settings = Settings.from_environment({})
         assert effective(settings, connection=former).values.regions == "matched"
-        assert effective(settings, chosen=former).values.regions == "matched"
+        assert effective(settings, command_options=former).values.regions == "matched"
         assert checked_options(former, source="X") == {"regions": "matched"}
         command_line = argparse.ArgumentParser()
         add_options(command_line)
@@ -224,7 +226,7 @@ class TestMeasuresThatOpenSomething:
         settings = Settings.from_environment({})
         assert effective(settings, connection={"measure": name}).values.measure == "nli"
         assert "SOFTIRR_ALLOWED_MEASURES" in refused(settings, {"measure": name})["measure"]
-        assert effective(settings, chosen={"measure": name}).values.measure == name
+        assert effective(settings, command_options={"measure": name}).values.measure == name
 
     @pytest.mark.parametrize("name", NAMES)
     def test_the_operator_allows_them_by_exact_name(self, name: str) -> None:

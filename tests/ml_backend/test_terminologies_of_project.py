@@ -101,7 +101,7 @@ def test_only_the_operator_names_files(obo: str) -> None:
     assert effective(settings, connection=options).values.terminologies == ()
     assert not settings.allows_measure(f"terminology:{obo}")
     assert not settings.allows_measure("terminology:/etc/passwd")
-    layers = effective(settings, chosen=options)
+    layers = effective(settings, command_options=options)
     assert layers.values.terminologies == (obo,)
     assert layers.to_dict()["terminologies"]["value"] == ["hp"], "pages show names, no folders"
 

@@ -146,19 +146,19 @@ async function stop() {
   const answer = await get(`api/audit/${judging.audit.id}`, { judge, own: 1 });
   audit = { ...judging.audit, ...answer };
   const { own } = answer;
-  const left = pairs.length - own.n;
+  const nUnjudged = pairs.length - own.n;
   const isEnough = Math.max(0, ...audit.judges.map(({ n }) => n)) >= audit.finish_from;
   const more = isEnough
     ? "A result can be computed from these judgments; more judgments make it more certain."
     : `A result needs ${audit.finish_from} judgments of one judge.`;
-  const advice = left
+  const advice = nUnjudged
     ? `Your judgments are saved; you can go on any time with the same name. ${more}`
     : "Not sure about one of them? Look at the judgments again and change it before you see the result.";
-  byId("stopped-title").textContent = left ? "Stopped for now" : "That was the last pair";
+  byId("stopped-title").textContent = nUnjudged ? "Stopped for now" : "That was the last pair";
   byId("stopped-words").replaceChildren(...account(own, pairs.length), line(advice));
   byId("work-out").hidden = !isEnough;
-  byId("work-out").textContent = left ? "Compute the result from these judgments" : "Show the result";
-  byId("go-on").hidden = !left;
+  byId("work-out").textContent = nUnjudged ? "Compute the result from these judgments" : "Show the result";
+  byId("go-on").hidden = !nUnjudged;
   byId("look-again").hidden = !own.n;
   show("stopped");
   byId("stopped-title").focus();

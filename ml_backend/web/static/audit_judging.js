@@ -202,8 +202,8 @@ export class Judging {
       .filter(({ ci95 }) => ci95)
       .map((look) => ({ ...look, width: look.ci95[1] - look.ci95[0] }));
     const last = looks.at(-1);
-    const wanted = byId("begin").elements.width.value;
-    const sentence = () => line(widthSentence(last, wanted, this.pairs.length, this.#times));
-    byId("narrowing").replaceChildren(...(last ? [chart(looks, Number(wanted)), sentence()] : []));
+    const target = byId("begin").elements.width.value;
+    const sentence = () => line(widthSentence(last, target, this.pairs.length, this.#times));
+    byId("narrowing").replaceChildren(...(last ? [chart(looks, Number(target)), sentence()] : []));
   }
 }

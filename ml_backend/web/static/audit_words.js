@@ -66,9 +66,9 @@ export function chart(looks, wanted) {
     ["polyline", { points: points.join(" "), class: "width" }],
     ...points.map((point) => ["circle", { cx: point.split(",")[0], cy: point.split(",")[1], r: 2, class: "look" }]),
   ]) {
-    const part = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
-    svg.append(part);
+    const shape = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, value);
+    svg.append(shape);
   }
   return svg;
 }
@@ -108,11 +108,11 @@ export function outcome({ headline, coefficients }) {
   value.dataset.coefficient = best.key;
   value.dataset.value = best.value;
   const interval = best.ci95 ? `, 95% interval ${number(best.ci95[0])} to ${number(best.ci95[1])}` : "";
-  const plain = best.plain === null ? "none" : number(best.plain);
+  const byMeasure = best.plain === null ? "none" : number(best.plain);
   return [
     value,
     line(
-      `${best.name}${interval}. By the measure alone: ${plain}. ` +
+      `${best.name}${interval}. By the measure alone: ${byMeasure}. ` +
         "The interval stays valid if you stopped because of what you saw.",
     ),
   ];

@@ -162,10 +162,10 @@ async function renew() {
   const open = select("main details").map((details) => details.open);
   const active = document.activeElement?.closest("tr[data-item]")?.getAttribute("data-item");
   const top = scrollY;
-  const parts = [...fresh.querySelector("main").children].map((part) => document.adoptNode(part));
-  document.querySelector("main").replaceChildren(...parts);
-  const about = fresh.querySelector("[data-part=about]");
-  if (about) document.querySelector("[data-part=about]").replaceWith(document.adoptNode(about));
+  const sections = [...fresh.querySelector("main").children].map((section) => document.adoptNode(section));
+  document.querySelector("main").replaceChildren(...sections);
+  const aboutSection = fresh.querySelector("[data-part=about]");
+  if (aboutSection) document.querySelector("[data-part=about]").replaceWith(document.adoptNode(aboutSection));
   ({ version, marks } = fresh.body.dataset);
   addBoxes();
   dispatchEvent(new Event("softirr:replaced"));

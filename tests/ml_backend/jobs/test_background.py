@@ -12,7 +12,7 @@ from tests.ml_backend.jobs.worker_runs import TEXT
 class TestBackground:
     def test_in_order_and_each_after_its_time(self) -> None:
         background, done = Background(), []
-        background.do(lambda: done.append("later"), after=60)
+        background.do(lambda: done.append("later"), delay=60)
         background.do(lambda: done.append("first"))
         background.do(lambda: done.append("second"))
         drain(background)
@@ -33,5 +33,5 @@ class TestBackground:
         monkeypatch.setattr("ml_backend.background.MOST_WAITING", 3)
         background = Background()
         for _ in range(5):
-            background.do(lambda: None, after=60)
+            background.do(lambda: None, delay=60)
         assert "one is dropped" in caplog.text

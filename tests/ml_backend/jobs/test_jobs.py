@@ -55,14 +55,14 @@ class TestDue:
 
     def test_the_project_that_is_due_first_runs_first(self, bench: Bench, project: int) -> None:
         other_project = bench.store.ensure_project(URL, NUMBER + 1)["id"]
-        bench.store.want(project, at=20.0)
-        bench.store.want(other_project, at=10.0)
-        bench.store.want(other_project, at=30.0)
+        bench.store.want(project, due_at=20.0)
+        bench.store.want(other_project, due_at=10.0)
+        bench.store.want(other_project, due_at=30.0)
         assert bench.store.due(25.0) == [other_project, project]
 
     def test_a_later_request_does_not_postpone_an_earlier_one(self, bench: Bench, project: int) -> None:
-        bench.store.want(project, at=10.0)
-        bench.store.want(project, at=20.0)
+        bench.store.want(project, due_at=10.0)
+        bench.store.want(project, due_at=20.0)
         assert bench.store.due(15.0) == [project]
 
     def test_a_request_during_a_run_is_another_run(self, bench: Bench, project: int, worker: Worker) -> None:
