@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from ml_backend.labelstudio.client import TRIES, Client
+from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unreachable
+from ml_backend.labelstudio.transport import TRIES, Attempts
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +174,7 @@ def _listed(client: Client, params: Mapping[str, Any], size: int, *, tries_on_50
     """
     params = {**params, "page": 1, "page_size": size}
     try:
-        reply = client.request("GET", "/api/tasks/", params=params, tries_on_500=tries_on_500)
+        reply = client.request("GET", "/api/tasks/", params=params, attempts=Attempts(tries_on_500=tries_on_500))
     except NotFound:
         raise NotFound(
             f"Label Studio answered 404 when asked for the tasks of project {params['project']}: the project is gone, "

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.labelstudio import client
+from ml_backend.labelstudio import transport
 from tests.labelstudio.backend import Commands, eventually, wrong
 from tests.labelstudio.conftest import Harness
 from tests.labelstudio.fault_projects import KILLS, SECRET, change_something, filled
@@ -22,7 +22,7 @@ from tests.labelstudio.faulty_proxy import FaultyProxy, faulty_proxy
 
 @pytest.fixture
 def proxy(ls: Harness, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
-    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(transport, "FIRST_WAIT", 0.01)
     with faulty_proxy(ls.url) as server:
         yield server
 
@@ -65,7 +65,7 @@ def test_faults_at_random_places(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(client, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(transport, "LONGEST_WAIT", 0.05)
     project, tasks, users = filled(ls)
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
     source = random.Random(seed)
@@ -142,7 +142,7 @@ def test_label_studio_answers_too_late(
     project, _, _ = filled(ls)
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
     faults_left = [1]
-    send_once = client.Client._once
+    send_once = transport.Transport._once
 
     def impatient(self: Any, method: str, path: str, params: Any, body: Any, timeout: float, repeat: bool) -> Any:
         return send_once(
@@ -158,7 +158,7 @@ def test_label_studio_answers_too_late(
     proxy.fault = fault
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(client.Client, "_once", impatient)
+            patch.setattr(transport.Transport, "_once", impatient)
             ended, _, errors = commands.here("sync", "--project", str(project))
     finally:
         proxy.is_patient.set()
