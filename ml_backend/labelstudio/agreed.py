@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ml_backend.labelstudio.answers import Reading, of_this_config
+from ml_backend.labelstudio.answers import Reading
+from ml_backend.labelstudio.history import of_this_config
 from ml_backend.store.agreed import GROUND_TRUTH, given_hash
 from softirr.answers.answer import COPIED
 from softirr.answers.labelstudio import control_texts, copied

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
-from ml_backend.labelstudio.history import History, Times, was_there
+from ml_backend.labelstudio.history import History, Times, of_this_config, old_config_reason
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts, region_rows
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.settings import ProjectSettings
@@ -32,8 +32,6 @@ from softirr.text import normalize, normalize_lines
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
 NOT_READ = "set aside: softirr could not read the texts of this task ({}); report this as an error of softirr"
 REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
-OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
-NO_SUCH_CONTROL = "answered while the label config did not have this TextArea"
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     fields: dict[str, Any] = {}
     settings, older = reading.settings, {}
     for position, annotation in enumerate(mappings(task.get("annotations")) if reading.names is not None else ()):
-        if why := _old_config(annotation, reading.names or frozenset()):
+        if why := old_config_reason(annotation, reading.names or frozenset()):
             older[position] = why
     answers = label_studio_fields(
         task, controls=reading.other_names, predictions_as_raters=settings.predictions_as_raters, older=older
@@ -243,52 +241,6 @@ def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading
         return answers
     people = sorted((rater for rater in by_rater if not rater.startswith(MODEL)), key=rater_order)
     return answers | {"groups": [_as_written(group) for group in matched_texts(counted_task, control.name, people)]}
-
-
-def of_this_config(
-    task: Mapping[str, Any], control: str, names: frozenset[str] | None, times: Times | None
-) -> tuple[Mapping[str, Any], list[list[str]]]:
-    """The task with the annotations that can contain the control, and the raters of the others with the reason."""
-    annotations = task.get("annotations")
-    if names is None or not isinstance(annotations, list):
-        return task, []
-    possible, left_out = [], []
-    for annotation in annotations:
-        why = _could_not_hold(annotation, control, names, times) if isinstance(annotation, Mapping) else ""
-        if why and not annotation.get("was_cancelled"):
-            user = annotation.get("completed_by")
-            rater = user.get("id", user.get("email")) if isinstance(user, Mapping) else user
-            left_out.append(["" if rater is None else str(rater), why])
-        else:
-            possible.append(annotation)
-    return {**task, "annotations": possible}, left_out
-
-
-def _could_not_hold(
-    annotation: Mapping[str, Any],
-    control: str,
-    names: frozenset[str],
-    times: Times | None,
-) -> str:
-    """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
-    if any(entry.get("from_name") == control for entry in mappings(annotation.get("result"))):
-        return ""
-    if why := _old_config(annotation, names):
-        return why
-    changed = annotation.get("updated_at") or annotation.get("created_at")
-    if times is not None and isinstance(changed, str) and not was_there(times, changed):
-        return NO_SUCH_CONTROL
-    return ""
-
-
-def _old_config(annotation: Mapping[str, Any], names: frozenset[str]) -> str:
-    """That an annotation has texts of a TextArea that the label config no longer has; empty if it has none."""
-    texts = {
-        entry["from_name"]
-        for entry in mappings(annotation.get("result"))
-        if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
-    }
-    return f"{OTHER_CONFIG} ({', '.join(sorted(texts - names))})" if texts - names else ""
 
 
 def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:

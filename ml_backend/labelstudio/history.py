@@ -5,10 +5,25 @@ Times are Label Studio's own: the newest change of any task when a label config 
 
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from ml_backend.labelstudio.tasks import exact
+from softirr.answers.labelstudio_results import mappings
 
-__all__ = ["History", "Times", "has_now", "was_there", "with_controls"]
+__all__ = [
+    "NO_SUCH_CONTROL",
+    "OTHER_CONFIG",
+    "History",
+    "Times",
+    "has_now",
+    "of_this_config",
+    "old_config_reason",
+    "was_there",
+    "with_controls",
+]
+
+OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
+NO_SUCH_CONTROL = "answered while the label config did not have this TextArea"
 
 Times = Sequence[Sequence[str | None]]
 """Pairs (since, until): after the first date and up to the second; None for always."""
@@ -41,3 +56,49 @@ def was_there(times: Times, moment: str) -> bool:
             for since, until in times
         )
     return True
+
+
+def of_this_config(
+    task: Mapping[str, Any], control: str, names: frozenset[str] | None, times: Times | None
+) -> tuple[Mapping[str, Any], list[list[str]]]:
+    """The task with the annotations that can contain the control, and the raters of the others with the reason."""
+    annotations = task.get("annotations")
+    if names is None or not isinstance(annotations, list):
+        return task, []
+    possible, left_out = [], []
+    for annotation in annotations:
+        why = _could_not_hold(annotation, control, names, times) if isinstance(annotation, Mapping) else ""
+        if why and not annotation.get("was_cancelled"):
+            user = annotation.get("completed_by")
+            rater = user.get("id", user.get("email")) if isinstance(user, Mapping) else user
+            left_out.append(["" if rater is None else str(rater), why])
+        else:
+            possible.append(annotation)
+    return {**task, "annotations": possible}, left_out
+
+
+def _could_not_hold(
+    annotation: Mapping[str, Any],
+    control: str,
+    names: frozenset[str],
+    times: Times | None,
+) -> str:
+    """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
+    if any(entry.get("from_name") == control for entry in mappings(annotation.get("result"))):
+        return ""
+    if why := old_config_reason(annotation, names):
+        return why
+    changed = annotation.get("updated_at") or annotation.get("created_at")
+    if times is not None and isinstance(changed, str) and not was_there(times, changed):
+        return NO_SUCH_CONTROL
+    return ""
+
+
+def old_config_reason(annotation: Mapping[str, Any], names: frozenset[str]) -> str:
+    """That an annotation has texts of a TextArea that the label config no longer has; empty if it has none."""
+    texts = {
+        entry["from_name"]
+        for entry in mappings(annotation.get("result"))
+        if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
+    }
+    return f"{OTHER_CONFIG} ({', '.join(sorted(texts - names))})" if texts - names else ""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG
+from ml_backend.labelstudio.history import NO_SUCH_CONTROL, OTHER_CONFIG
 from ml_backend.review.rater_names import name_of
 from ml_backend.settings import MISSING_OPTION
 from softirr.answers.missing import MarkCounts

@@ -18,7 +18,7 @@ import yaml
 
 from ml_backend import cli, settings
 from ml_backend.demo.server import VERSION as LABEL_STUDIO_VERSION
-from ml_backend.labelstudio import connect
+from ml_backend.labelstudio import backend_address
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 
@@ -71,7 +71,7 @@ def test_the_settings_fit_the_other_services(services: dict[str, Any]) -> None:
 def test_label_studio_may_call_private_addresses_and_is_the_tested_version(services: dict[str, Any]) -> None:
     label_studio = services["label-studio"]
     assert label_studio["image"] == f"heartexlabs/label-studio:{LABEL_STUDIO_VERSION}"
-    for variable in re.findall(r"(\w+)=false", connect.RESERVED):
+    for variable in re.findall(r"(\w+)=false", backend_address.RESERVED):
         assert label_studio["environment"][variable] == "false"
     database = label_studio["environment"]
     assert database["POSTGRE_PASSWORD"] == services["db"]["environment"]["POSTGRES_PASSWORD"]
@@ -130,7 +130,7 @@ def test_the_card_takes_the_place_of_the_cpu(root: Path, services: dict[str, Any
 
 def test_label_studio_takes_the_name_of_the_backend(services: dict[str, Any]) -> None:
     (alias,) = services["softirr"]["networks"]["default"]["aliases"]
-    assert connect.callable_url(f"http://{alias}:9090") == f"http://{alias}:9090"
+    assert backend_address.callable_url(f"http://{alias}:9090") == f"http://{alias}:9090"
 
 
 def test_models_and_state_are_kept_in_volumes(root: Path, services: dict[str, Any], dockerfile: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ml_backend.labelstudio.connect import callable_url
+from ml_backend.labelstudio.backend_address import callable_url
 from softirr.errors import InputError
 
 

@@ -11,7 +11,8 @@ from werkzeug.serving import make_server
 
 from ml_backend import cli
 from ml_backend.labelstudio import doctor
-from ml_backend.labelstudio.doctor import Finding, examine
+from ml_backend.labelstudio.doctor import examine
+from ml_backend.labelstudio.finding import Finding
 from ml_backend.labelstudio.own_backend import look
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
