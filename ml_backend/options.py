@@ -7,7 +7,7 @@ from functools import partial
 from operator import contains
 from typing import Any, get_args
 
-from ml_backend.settings import ProjectSettings, present_value
+from ml_backend.project_settings import ProjectSettings, present_value
 from softirr.answers.kinds import AUTO, TEXT, named_kinds
 from softirr.answers.missing import MissingMarks
 from softirr.errors import InputError

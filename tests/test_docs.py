@@ -250,7 +250,8 @@ def test_every_path_of_contributing_is_there() -> None:
 
 
 def test_the_true_alpha_of_the_example_is_the_documented_one() -> None:
-    from ml_backend.demo import example, true_value
+    from ml_backend.demo import example
+    from ml_backend.demo.project import true_value
 
     tutorial = " ".join(PAGES["docs/tutorial.md"].split())
     assert f"the true alpha is known: {true_value():.2f}" in tutorial

@@ -40,7 +40,18 @@ SOFTIRR = (
 """From the top layer down; only the command line may import the public API, ``softirr`` itself."""
 ML_BACKEND = (
     *("cli", "demo", "serve", "worker", "web_process", "app", "web", "services", "background", "review"),
-    *("scoring", "labelstudio", "auth", "store", "options", "settings", "logs", "plugin_files", "subprocess_env"),
+    *(
+        "scoring",
+        "labelstudio",
+        "auth",
+        "store",
+        "options",
+        "project_settings",
+        "settings",
+        "logs",
+        "plugin_files",
+        "subprocess_env",
+    ),
 )
 LAYERS = {"softirr": SOFTIRR, "ml_backend": ML_BACKEND}
 NOT_IN_THE_PACKAGE = "label_studio_example"

@@ -9,7 +9,7 @@ import re
 import pytest
 
 import softirr
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from tests.documentation import PAGES, REFERENCE, programs
 
 

@@ -10,7 +10,7 @@ from flask import current_app, request
 
 from ml_backend.auth.keys import Person, Role
 from ml_backend.auth.requests import settings
-from ml_backend.settings import effective
+from ml_backend.project_settings import effective
 from ml_backend.store.store import Row
 
 __all__ = ["session_user"]

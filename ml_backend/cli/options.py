@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ml_backend.options import CHOICES, checked_options
-from ml_backend.settings import ProjectSettings, present_value
+from ml_backend.project_settings import ProjectSettings, present_value
 from softirr.answers.splitting import SPLITS
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, find_policy

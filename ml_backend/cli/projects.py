@@ -117,7 +117,7 @@ def _update(services: Any, project: int, *, full: bool) -> Any:
 
 def settings(parsed: argparse.Namespace) -> None:
     """Show or change a project's settings."""
-    from ml_backend.settings import effective
+    from ml_backend.project_settings import effective
 
     services = open_services()
     row = _known(services, parsed.project)

@@ -13,7 +13,7 @@ from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.history import History, Times, of_this_config, old_config_reason
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts, region_rows
 from ml_backend.labelstudio.task_facts import task_facts
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio import (
     is_agreed_answer,

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ml_backend.settings import LOWEST, MEAN, TEXTS, ProjectSettings
+from ml_backend.project_settings import LOWEST, MEAN, TEXTS, ProjectSettings
 from softirr.answers.kinds import CONTROL_KINDS
 from softirr.errors import InputError
 

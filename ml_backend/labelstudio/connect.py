@@ -13,7 +13,8 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import chosen_controls
 from ml_backend.labelstudio.disconnect import Changes, Disconnector
 from ml_backend.labelstudio.registration import ConnectionRecord, register_connection, register_webhook
-from ml_backend.settings import MODEL_VERSION, Settings, clean_url, effective, origin
+from ml_backend.project_settings import effective
+from ml_backend.settings import MODEL_VERSION, Settings, clean_url, origin
 from ml_backend.store.lock import alone
 from ml_backend.store.store import Row, Store, is_connected
 from softirr.errors import SoftirrError
@@ -42,7 +43,7 @@ def blinding_notes(required: int, predictions: str, number: int) -> list[str]:
     required : int
         Annotations that each task is to get.
     predictions : str
-        The setting of that name (`ml_backend.settings.ProjectSettings`).
+        The setting of that name (`ml_backend.project_settings.ProjectSettings`).
     number : int
         The project's id in Label Studio.
     """

@@ -12,7 +12,8 @@ from ml_backend.labelstudio.config import chosen_controls, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound
 from ml_backend.labelstudio.finding import Finding, right, wrong
 from ml_backend.labelstudio.registration import has_secret
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective, refused
+from ml_backend.project_settings import effective, refused
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
 from softirr.plural import plural

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ml_backend.settings import ProjectSettings, Settings, effective
+from ml_backend.project_settings import ProjectSettings, effective
+from ml_backend.settings import Settings
 from softirr.numbers import in_terminal, straight_apostrophes
 from softirr.report.headline import is_exact
 from softirr.report.view import Names, verdict_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ml_backend.review.triage_queue import mark_state
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import SKIPPED
 
 __all__ = ["is_released", "n_given"]

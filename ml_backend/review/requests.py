@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ml_backend.labelstudio.client import Client
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
-from ml_backend.settings import ProjectSettings
 from ml_backend.store.requests import RequestStore
 from ml_backend.store.store import Row, Store
 from softirr.answers.table import AnnotationTable

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.model_lock import ModelLock
-from ml_backend.settings import ProjectSettings
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.text import normalize
 

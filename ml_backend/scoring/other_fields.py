@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ml_backend.labelstudio.answers import rater_order
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.details import without_items
 from ml_backend.scoring.preparation import RawAnswers, raw_field, task_of
-from ml_backend.settings import ProjectSettings
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import Preparation, prepare
 from softirr.answers.raw import RawField

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from ml_backend.labelstudio.answers import rater_order
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import Preparation, Work, prepare_answers
 from softirr.answers.raw import RawAnswer, RawField

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.details import control_details, without_items
 from ml_backend.scoring.languages import with_languages
 from ml_backend.scoring.measures import LoadedMeasures, Progress
 from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
-from ml_backend.settings import ProjectSettings
 from softirr.answers.missing import MarkCounts
 from softirr.answers.table import AnnotationTable
 from softirr.report.options import AgreementOptions

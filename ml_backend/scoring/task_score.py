@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ml_backend.project_settings import LOWEST, MEAN, TEXTS, ProjectSettings
 from ml_backend.scoring.other_fields import FieldFit, mean_of, pairs_of_tasks
-from ml_backend.settings import LOWEST, MEAN, TEXTS, ProjectSettings
 
 __all__ = ["chosen_score", "counted_fields", "counting", "counts_fields", "scored_by"]
 

@@ -9,6 +9,7 @@ from typing import Any
 from ml_backend.auth.keys import Person
 from ml_backend.auth.origins import label_studio_home, label_studio_origins
 from ml_backend.labelstudio.answers import texts_of
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.review.headline import misfits_of
 from ml_backend.review.moments import job_view, moment
 from ml_backend.review.panel_regions import Regions, regions_of
@@ -19,7 +20,6 @@ from ml_backend.scoring.languages import task_sentence as languages_sentence
 from ml_backend.scoring.other_fields import field_of_task, fits_of
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.services import Services
-from ml_backend.settings import ProjectSettings
 from ml_backend.store.agreed import AgreedStore, given_hash
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row

@@ -24,13 +24,14 @@ from ml_backend.labelstudio.config import (
     with_score,
 )
 from ml_backend.options import checked_options
+from ml_backend.project_settings import ProjectSettings
+from ml_backend.project_settings import refused as refused_options
 from ml_backend.review.release import is_released
 from ml_backend.scoring.measures import needs_model
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.set_aside import score_or_set_aside
 from ml_backend.scoring.task_score import counts_fields
-from ml_backend.settings import MODEL_VERSION, ProjectSettings
-from ml_backend.settings import refused as refused_options
+from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web.health import details

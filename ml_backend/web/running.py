@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from flask import current_app
 
 from ml_backend.auth.origins import label_studio_home
+from ml_backend.project_settings import ProjectSettings, effective
 from ml_backend.review.release import is_released
 from ml_backend.services import Services
-from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web.links import Links

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ml_backend.labelstudio.history import NO_SUCH_CONTROL, OTHER_CONFIG
+from ml_backend.project_settings import MISSING_OPTION
 from ml_backend.review.rater_names import name_of
-from ml_backend.settings import MISSING_OPTION
 from softirr.answers.missing import MarkCounts
 from softirr.plural import plural
 

@@ -22,7 +22,8 @@ from ml_backend.labelstudio.config import (
     with_score,
 )
 from ml_backend.labelstudio.history import History, has_now, with_controls
-from ml_backend.settings import EffectiveSettings, ProjectSettings, Settings, effective
+from ml_backend.project_settings import EffectiveSettings, ProjectSettings, effective
+from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
 
 __all__ = ["ProjectSetup", "look_at_project"]

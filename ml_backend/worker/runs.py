@@ -18,7 +18,8 @@ from ml_backend.settings import Settings
 from ml_backend.store.store import NO_RUN, Row, Store, is_connected
 from ml_backend.store.trouble import store_trouble
 from ml_backend.worker.project_run import Stopped
-from ml_backend.worker.update import ProjectUpdate, UpdateResult
+from ml_backend.worker.update import ProjectUpdate
+from ml_backend.worker.update_result import UpdateResult
 from softirr.errors import SoftirrError
 
 __all__ = ["Worker", "wait_for_run"]

@@ -10,8 +10,8 @@ import pytest
 import softirr
 from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
-from ml_backend.settings import ProjectSettings
 from softirr.answers.limits import LONGEST_TEXT, TOO_LONG, TOO_MANY, TOO_MUCH
 from softirr.answers.prepare import split_table
 from softirr.answers.table import Excluded

@@ -12,8 +12,8 @@ import pytest
 import softirr
 from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
-from ml_backend.settings import ProjectSettings
 from softirr.answers.inspection import inspect
 from softirr.answers.missing import MissingMarks
 from softirr.answers.table import AnnotationTable, Answer

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo import LABEL_CONFIG, Demo, example
+from ml_backend.demo.project import LABEL_CONFIG
+from ml_backend.demo import Demo, example
 from ml_backend.demo.processes import free_port
 from tests.browser.browsers import ROOT, panel, task_address, wait_for
 from tests.browser.projects import MEASURE, annotation, connected_project, text_result

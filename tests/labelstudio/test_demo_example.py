@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.demo import example, true_value
+from ml_backend.demo import example
+from ml_backend.demo.project import true_value
 from ml_backend.demo.check import problems
 from softirr.text import clean
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.store.store import Row, Store
 from ml_backend.web.links import Links
 from ml_backend.web.project_report import ProjectReports

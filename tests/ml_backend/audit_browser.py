@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ml_backend.demo import example
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 KEY = example.key()

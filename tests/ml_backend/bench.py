@@ -14,13 +14,15 @@ import httpx
 
 from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.labelstudio.client import Client
+from ml_backend.project_settings import effective
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
-from ml_backend.settings import Settings, effective
+from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
 from ml_backend.web.links import Links
 from ml_backend.web.project_report import ProjectReports
-from ml_backend.worker.update import ProjectUpdate, UpdateResult
+from ml_backend.worker.update import ProjectUpdate
+from ml_backend.worker.update_result import UpdateResult
 from tests.ml_backend.fake_label_studio import URL, FakeLabelStudio
 from tests.ml_backend.fake_project import NUMBER
 

@@ -12,13 +12,14 @@ from flask.testing import FlaskClient
 from ml_backend.app import create_app
 from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.answers import answers_hash
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.review.audits import judged_sheets
 from ml_backend.review.computations import COMPUTATIONS
 from ml_backend.review.requests import ProjectWork, answer_requests
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.services import Services
-from ml_backend.settings import ProjectSettings, Settings
+from ml_backend.settings import Settings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row, Store
 from tests.ml_backend.bench import OPEN

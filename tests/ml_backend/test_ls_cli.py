@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ml_backend import cli
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.store.store import Store
 
 COMMANDS = ("serve", "connect", "disconnect", "sync", "settings", "doctor", "export", "forget", "demo")

@@ -9,8 +9,8 @@ import pytest
 
 import softirr
 from ml_backend.options import checked_options
+from ml_backend.project_settings import ProjectSettings, effective
 from ml_backend.scoring.preparation import AnswerPreparation
-from ml_backend.settings import ProjectSettings, effective
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench

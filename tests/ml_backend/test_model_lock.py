@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
-from ml_backend.settings import ProjectSettings
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 

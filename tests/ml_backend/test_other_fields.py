@@ -11,8 +11,9 @@ from markupsafe import escape
 
 import softirr
 from ml_backend.labelstudio.config import other_controls
+from ml_backend.project_settings import effective
 from ml_backend.scoring.other_fields import FieldFit, field_of_task
-from ml_backend.settings import Settings, effective
+from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 from softirr.report.fields import field_row
 from tests.ml_backend.answered_fields import (

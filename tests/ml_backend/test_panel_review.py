@@ -8,7 +8,7 @@ import pytest
 from ml_backend.labelstudio.answers import Reading, pulled_row
 from ml_backend.labelstudio.config import Control, text_controls
 from ml_backend.labelstudio.regions import region_rows
-from ml_backend.settings import ProjectSettings
+from ml_backend.project_settings import ProjectSettings
 from tests.ml_backend.own_session import LabelStudio, reviewer
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
 

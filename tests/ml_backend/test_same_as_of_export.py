@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from ml_backend.project_settings import effective
 from ml_backend.review import audits
 from ml_backend.review.computations import COMPUTATIONS
 from ml_backend.review.requests import LOOK, ProjectWork, answer_requests
-from ml_backend.settings import effective
 from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from softirr.cli.main import main

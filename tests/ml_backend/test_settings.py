@@ -10,7 +10,8 @@ import pytest
 
 from ml_backend.cli.options import add_options, given_options
 from ml_backend.options import checked_options
-from ml_backend.settings import ProjectSettings, Settings, clean_url, effective, origin, refused
+from ml_backend.project_settings import ProjectSettings, effective, refused
+from ml_backend.settings import Settings, clean_url, origin
 from softirr.errors import InputError
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from ml_backend.cli import main
 from ml_backend.options import checked_options
-from ml_backend.settings import ProjectSettings, Settings, effective, refused
+from ml_backend.project_settings import ProjectSettings, effective, refused
+from ml_backend.settings import Settings
 from softirr.errors import InputError
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
-from ml_backend.settings import ProjectSettings
 from softirr.cli.main import main
 from softirr.text import normalize
 from tests.properties.direct import COEFFICIENTS, Truth, direct
