@@ -37,12 +37,7 @@ def serve(settings: Settings) -> int:
     store = Store(settings.database_url)
     store.migrate()
     store.verify()
-    for row in store.projects():
-        connection = row["connection"]
-        if connection and (
-            not is_connected(connection) or (connection["mode"] == "connected" and "secret_round" not in connection)
-        ):
-            log.warning("project %d: its connection carries no secret, run softirr-ls connect again", row["number"])
+    _warn_of_connections_without_secret(store)
     store.close()
     stop = threading.Event()
 
@@ -51,15 +46,7 @@ def serve(settings: Settings) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, ask_to_stop)
-    environment = child_environment() | {
-        "SOFTIRR_WATCH_PARENT": "1",
-        "SOFTIRR_DATA": str(settings.data.absolute()),
-        "SOFTIRR_DATABASE_URL": settings.database_url,
-        "HOST": settings.host,
-        "PORT": str(settings.port),
-        "LOG_LEVEL": settings.log_level,
-        "LOG_FORMAT": settings.log_format,
-    }
+    environment = _environment(settings)
     with contextlib.ExitStack() as stack:
         # Several processes take requests from one socket; on Windows a socket can't be handed on so.
         listening = stack.enter_context(_listen(settings)) if os.name != "nt" else None
@@ -79,6 +66,28 @@ def serve(settings: Settings) -> int:
             for child in children:
                 child.wait()
     return 0
+
+
+def _warn_of_connections_without_secret(store: Store) -> None:
+    for row in store.projects():
+        connection = row["connection"]
+        if connection and (
+            not is_connected(connection) or (connection["mode"] == "connected" and "secret_round" not in connection)
+        ):
+            log.warning("project %d: its connection carries no secret, run softirr-ls connect again", row["number"])
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """The variables of the child processes."""
+    return child_environment() | {
+        "SOFTIRR_WATCH_PARENT": "1",
+        "SOFTIRR_DATA": str(settings.data.absolute()),
+        "SOFTIRR_DATABASE_URL": settings.database_url,
+        "HOST": settings.host,
+        "PORT": str(settings.port),
+        "LOG_LEVEL": settings.log_level,
+        "LOG_FORMAT": settings.log_format,
+    }
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -45,8 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; each command loads its modules when it runs."""
-    from ml_backend.cli.options import add_options
-
     top = Parser(
         prog="softirr-ls",
         description="softirr for Label Studio: agreement in meaning beside each task.",
@@ -55,25 +53,50 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(metavar="COMMAND", required=True)
 
-    def add_project(sub: argparse.ArgumentParser, *, required: bool = True) -> None:
-        sub.add_argument(
-            "--project", type=int, required=required, metavar="ID", help="the project's number in its address"
-        )
-
-    def add_json(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--json", action="store_true", help="print JSON")
-
-    def command(name: str, module: str, text: str) -> argparse.ArgumentParser:
+    def command(name: str, text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text)
-        sub.set_defaults(run=lambda parsed: getattr(importlib.import_module(f"ml_backend.cli.{module}"), name)(parsed))
+        sub.set_defaults(run=lambda parsed: getattr(importlib.import_module("ml_backend.cli.projects"), name)(parsed))
         return sub
 
-    serve = command("serve", "projects", "Run the backend: web server and worker process.")
+    _add_serve(command("serve", "Run the backend: web server and worker process."))
+    _add_connect(command("connect", "Connect a project; a second run changes nothing."))
+    disconnect = command("disconnect", "Undo connect.")
+    _add_project(disconnect)
+    disconnect.add_argument("--keep-predictions", action="store_true", help="leave the scores in Label Studio")
+    _add_json(disconnect)
+    _add_sync(command("sync", "Bring one project up to date, then exit."))
+    _add_settings(command("settings", "Show a project's settings and where each comes from."))
+    doctor = command("doctor", "Check the connection and print each problem with its solution.")
+    _add_project(doctor, required=False)
+    doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
+    _add_json(doctor)
+    export = command("export", "Print a project's answers as CSV, with the tasks' data as columns.")
+    _add_project(export)
+    export.add_argument("--output", metavar="FILE", help="write the CSV into this file")
+    forget = command("forget", "Erase a project: its texts, scores, decisions, audits and agreed answers.")
+    _add_project(forget)
+    _add_json(forget)
+    commands.add_parser("demo", help="Start Label Studio with an example project, scored.", add_help=False)
+    return top
+
+
+def _add_project(sub: argparse.ArgumentParser, *, required: bool = True) -> None:
+    sub.add_argument("--project", type=int, required=required, metavar="ID", help="the project's number in its address")
+
+
+def _add_json(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--port", type=_port, help="port to listen on (default: PORT, else 9090)")
     serve.add_argument("--host", help="address to listen on (default 127.0.0.1; 0.0.0.0 for all)")
 
-    connect = command("connect", "projects", "Connect a project; a second run changes nothing.")
-    add_project(connect)
+
+def _add_connect(connect: argparse.ArgumentParser) -> None:
+    from ml_backend.cli.options import add_options
+
+    _add_project(connect)
     connect.add_argument("--url", help="address of this backend as Label Studio reaches it")
     connect.add_argument("--panel-url", help="address of this backend as browsers reach it (default: --url)")
     connect.add_argument(
@@ -86,23 +109,24 @@ def parser() -> argparse.ArgumentParser:
         "--rotate-keys", action="store_true", help="make all addresses and links printed so far stop working"
     )
     connect.add_argument("--label-studio-url", help="Label Studio's address as browsers reach it, for printed links")
-    add_json(connect)
+    _add_json(connect)
     add_options(connect)
 
-    disconnect = command("disconnect", "projects", "Undo connect.")
-    add_project(disconnect)
-    disconnect.add_argument("--keep-predictions", action="store_true", help="leave the scores in Label Studio")
-    add_json(disconnect)
 
-    sync = command("sync", "projects", "Bring one project up to date, then exit.")
-    add_project(sync)
-    add_json(sync)
+def _add_sync(sync: argparse.ArgumentParser) -> None:
+    from ml_backend.cli.options import add_options
+
+    _add_project(sync)
+    _add_json(sync)
     sync.add_argument("--changes", action="store_true", help="read only what changed since the last run")
     add_options(sync)
 
-    show = command("settings", "projects", "Show a project's settings and where each comes from.")
-    add_project(show)
-    add_json(show)
+
+def _add_settings(show: argparse.ArgumentParser) -> None:
+    from ml_backend.cli.options import add_options
+
+    _add_project(show)
+    _add_json(show)
     show.add_argument("--reset", action="store_true", help="remove the settings given by softirr-ls")
     show.add_argument("--link", metavar="EMAIL", help="print a personal link for this user of Label Studio")
     show.add_argument(
@@ -110,26 +134,6 @@ def parser() -> argparse.ArgumentParser:
     )
     show.add_argument("--days", type=_days, default=90, metavar="N", help="days until --link expires (default 90)")
     add_options(show)
-
-    doctor = command(
-        "doctor",
-        "projects",
-        "Check the connection and print each problem with its solution.",
-    )
-    add_project(doctor, required=False)
-    doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
-    add_json(doctor)
-
-    export = command("export", "projects", "Print a project's answers as CSV, with the tasks' data as columns.")
-    add_project(export)
-    export.add_argument("--output", metavar="FILE", help="write the CSV into this file")
-
-    forget = command("forget", "projects", "Erase a project: its texts, scores, decisions, audits and agreed answers.")
-    add_project(forget)
-    add_json(forget)
-
-    commands.add_parser("demo", help="Start Label Studio with an example project, scored.", add_help=False)
-    return top
 
 
 def _port(text: str) -> int:

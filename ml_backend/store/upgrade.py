@@ -96,6 +96,10 @@ def _upgrade(connection: Connection) -> None:
     ]
     # Sorted by time, so that the numbers of the acts are in that order too.
     _insert(connection, acts, sorted(log_of_acts, key=lambda act: act["at"]))
+    _log_upgrade(old_rows)
+
+
+def _log_upgrade(old_rows: Mapping[str, Rows]) -> None:
     counts_in_words = (
         plural(len(old_rows[table]), noun)
         for table, noun in (

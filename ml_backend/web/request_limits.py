@@ -179,18 +179,24 @@ def install(app: Flask, *, largest_body: int) -> None:
 
     @app.after_request
     def note(response: Response) -> Response:
-        key, rule = _sent_key(), request.url_rule.rule if request.url_rule is not None else None
-        if key is not None and rule is not None and rule not in NEED_NO_KEY and "/static/" not in rule:
-            if response.status_code in (401, 403) or (response.status_code >= 400 and has_wrong_key()):
-                wrong.note(request.remote_addr or "", key, right=False)
-            elif response.status_code < 400:
-                wrong.note(request.remote_addr or "", key, right=True)
+        _note_key(wrong, response.status_code)
         return response
 
     @app.teardown_request
     def end(_error: BaseException | None) -> None:
         if g.pop("softirr_big_body", False):
             one_big_body.release()
+
+
+def _note_key(wrong: WrongKeys, status: int) -> None:
+    """Record whether the request's key was right, if the answer depended on it."""
+    key, rule = _sent_key(), request.url_rule.rule if request.url_rule is not None else None
+    if key is None or rule is None or rule in NEED_NO_KEY or "/static/" in rule:
+        return
+    if status in (401, 403) or (status >= 400 and has_wrong_key()):
+        wrong.note(request.remote_addr or "", key, right=False)
+    elif status < 400:
+        wrong.note(request.remote_addr or "", key, right=True)
 
 
 def _sent_key() -> bytes | None:
