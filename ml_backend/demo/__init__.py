@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-
 from ml_backend.demo import example
+from ml_backend.demo.folder import DemoFolder
 from ml_backend.demo.processes import Process, ServerError, free_port
+from ml_backend.demo.project import CONTROL, email_of, make_projects, true_value
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, Api, LabelStudio, find_label_studio
 from ml_backend.review.headline import headline_lines
 from ml_backend.subprocess_env import child_environment, python_module
@@ -31,19 +30,6 @@ from softirr.terminal import Parser
 
 if TYPE_CHECKING:
     from ml_backend.store.store import Row, Store
-
-CONTROL = "findings"
-TITLE = "Adverse events (softirr demo)"
-GERMAN_TITLE = "Unerwünschte Ereignisse (softirr demo, German)"
-LABEL_CONFIG = f"""<View>
-  <Header value="Case narrative"/>
-  <Text name="narrative" value="$narrative"/>
-  <Header value="Adverse events in this narrative, one per line"/>
-  <TextArea name="{CONTROL}" toName="narrative" editable="true" maxSubmissions="20" rows="1"
-            placeholder="Type one finding and press Enter"/>
-</View>
-"""
-DESCRIPTION = "Invented narratives, each read by three of four annotators. Log in as one of them or as the lead."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -123,56 +109,20 @@ class Demo:
         self.measure = measure
         self.stack = stack
         self.links: Mapping[str, str] = {}
-        self._state: dict[str, Any] = {}
-
-    # --- the folder ---------------------------------------------------------------------------------------------------
+        self.files = DemoFolder(folder)
 
     def open(self, *, fresh: bool) -> None:
         """Lock the folder; an incomplete folder of an interrupted first start is removed."""
-        foreign = self.folder.exists() and not (self.folder / "lock").exists() and any(self.folder.iterdir())
-        if foreign:
-            raise ServerError(f"{self.folder} is not empty and not a demo's folder: name another one with --folder.")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.folder.chmod(0o700)  # it holds an access token
-        self.stack.enter_context(self._lock())
-        with contextlib.suppress(FileNotFoundError, ValueError):
-            self._state = json.loads((self.folder / "demo.json").read_text(encoding="utf-8"))
-        if fresh or not self._state:
-            self._state = {}
-            for name in ("label-studio", "softirr"):
-                shutil.rmtree(self.folder / name, ignore_errors=True)
-            (self.folder / "demo.json").unlink(missing_ok=True)
-
-    @contextlib.contextmanager
-    def _lock(self) -> Iterator[None]:
-        lock, process = FileLock(self.folder / "lock", timeout=0, thread_local=False), self.folder / "process"
-        try:
-            lock.acquire()
-        except Timeout:
-            number = process.read_text(encoding="utf-8") if process.is_file() else "unknown"
-            raise ServerError(
-                f"A demo runs in {self.folder} already (process {number}): stop it with Ctrl-C first, or name another "
-                "folder with --folder."
-            ) from None
-        try:
-            process.write_text(str(os.getpid()), encoding="utf-8")
-            yield
-        finally:
-            lock.release()
-
-    def _save(self) -> None:
-        path = self.folder / "demo.json"
-        path.write_text(json.dumps(self._state, indent=1), encoding="utf-8")
-        path.chmod(0o600)
+        self.files.open(self.stack, fresh=fresh)
 
     # --- starting -----------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Label Studio with the project, the backend, the connection between them, the scores."""
         executable = find_label_studio()
-        is_restart = bool(self._state)
+        is_restart = bool(self.files.state)
         _say(f"1/4 Starting Label Studio{'' if is_restart else ' (the first time it takes a minute or two)'} ...")
-        ports = self._state.get("ports", {})
+        ports = self.files.state.get("ports", {})
         self.server = LabelStudio(
             self.folder / "label-studio",
             port=free_port(*([ports["label_studio"]] if ports else [8080, 8081, 8082])),
@@ -184,24 +134,13 @@ class Demo:
             _say("2/4 The example project is there from the last time.")
         else:
             _say("2/4 Making four annotators, a lead and a project with 68 narratives and their answers ...")
-            self._state = self._make_project()
-        self.api = Api(self.server.url, self._state["token"])
-        self.project = int(self._state["project"])
-        self.german: int | None = self._state.get("german")
+            self.files.state = make_projects(self.server)
+        self.api = Api(self.server.url, self.files.state["token"])
+        self.project = int(self.files.state["project"])
+        self.german: int | None = self.files.state.get("german")
 
         _say("3/4 Starting the softirr backend and connecting it ...")
-        port = free_port(*([ports["backend"]] if ports else [9090, 9091, 9092]))
-        self._state["ports"] = {"label_studio": self.server.port, "backend": port}
-        self._save()
-        self.url = f"http://localhost:{port}"
-        self.backend = Process(
-            [*self._command(), "serve", "--port", str(port)],
-            environment=self._environment(),
-            log=self.folder / "softirr" / "backend.log",
-            name="The softirr backend",
-        )
-        self.stack.callback(self.backend.stop)
-        self.backend.wait_until(self._backend_healthy, timeout=300)
+        self._start_backend(free_port(*([ports["backend"]] if ports else [9090, 9091, 9092])))
         options = ["--reviewer", ADMIN_EMAIL, *(["--measure", self.measure] if self.measure else [])]
         self.links = self._json("connect", "--project", str(self.project), "--url", self.url, *options)["links"]
 
@@ -212,26 +151,18 @@ class Demo:
             self.links = {**self.links, "german": german["report"]}
             self._json("sync", "--project", str(self.german))
 
-    def _make_project(self) -> dict[str, Any]:
-        lead = self.server.login()
-        token = self.server.new_token(lead)
-        api = Api(self.server.url, token)
-        me = api.get("/api/current-user/whoami")["id"]
-        api.patch(f"/api/users/{me}/", {"first_name": "Lena", "last_name": "Vogel"})
-        users: dict[str, int] = {}
-        for name in example.annotators():
-            first, last = name.split(" ")
-            users[name], _ = self.server.sign_up(email_of(name), ADMIN_PASSWORD, first_name=first, last_name=last)
-        tasks = [_task(narrative, users) for narrative in example.narratives()]
-        for model, findings in example.models().items():
-            for task, texts in zip(tasks, findings, strict=True):
-                task["predictions"].append({"model_version": model, "result": _result(texts)})
-        german = [_task(narrative, users) for narrative in example.narratives(example.GERMAN)]
-        projects = {"project": _import(api, TITLE, tasks), "german": _import(api, GERMAN_TITLE, german)}
-        return {**projects, "token": token, "users": users}
-
-    def _command(self) -> list[str]:
-        return python_module("ml_backend")
+    def _start_backend(self, port: int) -> None:
+        self.files.state["ports"] = {"label_studio": self.server.port, "backend": port}
+        self.files.save()
+        self.url = f"http://localhost:{port}"
+        self.backend = Process(
+            python_module("ml_backend", "serve", "--port", str(port)),
+            environment=self._environment(),
+            log=self.folder / "softirr" / "backend.log",
+            name="The softirr backend",
+        )
+        self.stack.callback(self.backend.stop)
+        self.backend.wait_until(self._backend_healthy, timeout=300)
 
     def _environment(self) -> dict[str, str]:
         # Settings of another installation of the backend must not affect this one.
@@ -244,7 +175,7 @@ class Demo:
         return {
             **child_environment(environment),
             "LABEL_STUDIO_URL": self.server.url,
-            "LABEL_STUDIO_API_KEY": self._state["token"],
+            "LABEL_STUDIO_API_KEY": self.files.state["token"],
             "SOFTIRR_DATA": str(self.folder / "softirr"),
         }
 
@@ -257,7 +188,7 @@ class Demo:
 
     def _json(self, *arguments: str) -> dict[str, Any]:
         """Run a ``softirr-ls`` command with --json and return its object."""
-        return self._run([*self._command(), *arguments, "--json"], f"softirr-ls {arguments[0]}")
+        return self._run(python_module("ml_backend", *arguments, "--json"), f"softirr-ls {arguments[0]}")
 
     def _run(self, command: list[str], name: str) -> dict[str, Any]:
         done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
@@ -344,61 +275,3 @@ class Demo:
                 f"gives; the score column is filled and sorts; the triage tab is ordered by it."
             )
         return 1 if faults else 0
-
-
-def _import(api: Api, title: str, tasks: Sequence[Mapping[str, Any]]) -> int:
-    """Make a project with these tasks; returns its number."""
-    body = {
-        "title": title,
-        "description": DESCRIPTION,
-        "label_config": LABEL_CONFIG,
-        "maximum_annotations": 3,
-        "show_collab_predictions": False,
-    }
-    project: int = api.post("/api/projects/", body)["id"]
-    reply = api.post(f"/api/projects/{project}/import", tasks)
-    if reply["task_count"] != len(tasks):
-        raise ServerError(f"Label Studio imported {reply['task_count']} of {len(tasks)} tasks.")
-    api.patch(f"/api/projects/{project}/", {"model_version": ""})  # the score column shows no model's scores
-    return project
-
-
-def _task(narrative: example.Narrative, users: Mapping[str, int]) -> dict[str, Any]:
-    annotations = []
-    for rater, texts in narrative.answers.items():
-        annotations.append(
-            {
-                "completed_by": users[rater],
-                "was_cancelled": texts is None,
-                "ground_truth": False,
-                "lead_time": 12.0 + len(narrative.text) / 20,
-                "result": _result(texts or ()),
-            }
-        )
-    return {"data": {"id": narrative.id, "narrative": narrative.text}, "annotations": annotations, "predictions": []}
-
-
-def _result(texts: Sequence[str]) -> list[dict[str, Any]]:
-    region = {
-        "from_name": CONTROL,
-        "to_name": "narrative",
-        "type": "textarea",
-        "origin": "manual",
-        "value": {"text": list(texts)},
-    }
-    return [region] if texts else []
-
-
-def email_of(name: str) -> str:
-    """The address with which a demo's annotator logs in."""
-    return name.lower().replace(" ", ".") + "@example.org"
-
-
-def true_value(name: str = "krippendorff_alpha") -> float:
-    """A coefficient of the example with each text replaced by its concept."""
-    import softirr
-
-    value = softirr.agreement(example.table(concepts=True), measure="exact").coefficients[name].value
-    if value is None:
-        raise ServerError(f"The example's key gives no {name}.")
-    return float(value)

@@ -1,4 +1,4 @@
-"""Requests over httpx, with tries again where that is safe."""
+"""Requests over httpx; failed tries are repeated if that is safe."""
 
 import logging
 import time
@@ -51,7 +51,7 @@ class _Again(Exception):
 
 
 class Transport:
-    """Requests to a Label Studio server, as the user who has the token; failed tries are repeated where that is safe.
+    """Requests to a Label Studio server, as the user who has the token; failed tries are repeated if that is safe.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.review.requests import LOOK, RESULT, SHEET, ProjectWork
+from ml_backend.scoring.scorer import ReportContent
 from ml_backend.store.database import Row
 from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
@@ -103,9 +104,11 @@ def _publish(work: ProjectWork, control: str, progress: Callable[[int, int], Non
         work.store.answers(project),
         control,
         work.preparation,
-        decisions=work.store.decisions(project),
-        judgments=judged_sheets(ReviewStore(work.store), project, control),
-        what_if=False,
+        ReportContent(
+            decisions=work.store.decisions(project),
+            judgments=judged_sheets(ReviewStore(work.store), project, control),
+            what_if=False,
+        ),
         progress=progress,
     )
 

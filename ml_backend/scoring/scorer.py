@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.project_settings import ProjectSettings
@@ -18,10 +19,33 @@ if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary
     from softirr.report.results import AgreementReport
 
-__all__ = ["Scorer"]
+__all__ = ["ReportContent", "Scorer"]
 
 MOST_TEXTS = 20_000
 """Maximum number of distinct texts of a field that are clustered by meaning."""
+
+
+@dataclass(frozen=True)
+class ReportContent:
+    """People's evidence about pairs of texts, and optional parts of a report on one control.
+
+    Attributes
+    ----------
+    decisions : sequence
+        Reviewers' decisions (`Store.decisions`).
+    judgments : sequence of softirr.audit.Judgments
+        People's judgments of random pairs of texts of this control.
+    reasons : ReasonSummary, optional
+        Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report has no
+        reasons.
+    what_if : bool
+        Also compute the meanings, and the headline without each attribute.
+    """
+
+    decisions: Sequence[Mapping[str, Any]] = ()
+    judgments: Sequence[Any] = ()
+    reasons: ReasonSummary | None = None
+    what_if: bool = True
 
 
 class Scorer(LoadedMeasures):
@@ -78,11 +102,8 @@ class Scorer(LoadedMeasures):
         answers: RawAnswers,
         control: str,
         preparation: AnswerPreparation,
+        content: ReportContent | None = None,
         *,
-        decisions: Sequence[Mapping[str, Any]] = (),
-        reasons: ReasonSummary | None = None,
-        judgments: Sequence[Any] = (),
-        what_if: bool = True,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Return the report on one control over the whole project, without its items.
@@ -91,31 +112,25 @@ class Scorer(LoadedMeasures):
         ----------
         answers : iterable of (int, mapping)
             Raw answers of all tasks (`Store.answers`).
-        judgments : sequence of softirr.audit.Judgments
-            People's judgments of random pairs of texts of this control.
-        what_if : bool
-            Also compute the meanings, and the headline without each attribute.
-        reasons : ReasonSummary, optional
-            Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report
-            has no reasons.
         """
         from softirr.report.item_agreement import with_reasons
 
+        content = content or ReportContent()
         settings, table = preparation.settings, preparation.table(answers, control)
         options = AgreementOptions(
             chance=settings.chance,
             permutations=settings.permutations,
             reasons=False,
             matches=False,
-            meanings=what_if and len(table.texts) <= MOST_TEXTS,
-            what_if=what_if,
+            meanings=content.what_if and len(table.texts) <= MOST_TEXTS,
+            what_if=content.what_if,
         )
         cache = self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as yielding:
-            measure = self.judged_measure(settings, decisions)
-            report, problems = self._agreement(table, measure, options, judgments, cache, yielding)
-            if reasons is not None:
-                report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=yielding)
+            measure = self.judged_measure(settings, content.decisions)
+            report, problems = self._agreement(table, measure, options, content.judgments, cache, yielding)
+            if content.reasons is not None:
+                report = with_reasons(report, content.reasons, table, measure, options, cache=cache, progress=yielding)
             result = without_items(report.to_dict(), sum(item.agreement is not None for item in report.items))
         result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
         result["warnings"] += problems

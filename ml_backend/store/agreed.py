@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,44 +12,42 @@ from ml_backend.store.acts import ActStore
 from ml_backend.store.database import Row
 from ml_backend.store.schema import AGREED, acts
 
-__all__ = ["GROUND_TRUTH", "PANEL", "AgreedStore", "given_hash"]
+__all__ = ["GROUND_TRUTH", "PANEL", "AcceptedAnswer", "AgreedStore", "given_hash"]
 
 PANEL = "panel"
 GROUND_TRUTH = "ground truth"
 _CONTENT = ("texts", "source", "annotation", "edited", "given_hash")
 
 
+@dataclass(frozen=True)
+class AcceptedAnswer:
+    """The answer that a reviewer accepted.
+
+    Attributes
+    ----------
+    edited : bool, optional
+        Whether it differs from the suggestion.
+    given_hash : str
+        Hash of the annotators' answers at that time (`given_hash`).
+    annotation : int, optional
+        The annotation in Label Studio that contains the answer as ground truth.
+    """
+
+    texts: Sequence[str]
+    edited: bool | None = None
+    given_hash: str = ""
+    annotation: int | None = None
+
+
 class AgreedStore(ActStore):
     """Reads and writes the agreed answers in the store's database."""
 
-    def agree(
-        self,
-        project: int,
-        task: int,
-        control: str,
-        texts: Sequence[str],
-        *,
-        edited: bool | None = None,
-        given_hash: str = "",
-        annotation: int | None = None,
-        **signature: str,
-    ) -> int:
+    def agree(self, project: int, task: int, control: str, answer: AcceptedAnswer, **signature: str) -> int:
         """Store what a reviewer accepted as the answer of a task's field; returns its number.
 
         A later answer replaces an earlier one.
-
-        Parameters
-        ----------
-        annotation : int, optional
-            The annotation in Label Studio that contains the answer as ground truth.
         """
-        content = {
-            "texts": list(texts),
-            "source": PANEL,
-            "annotation": annotation,
-            "edited": edited,
-            "given_hash": given_hash,
-        }
+        content = asdict(answer) | {"texts": list(answer.texts), "source": PANEL}
         return self.add_act(project, AGREED, task=task, control=control, content=content, **signature)
 
     def withdraw(self, project: int, number: int, **signature: str) -> bool:

@@ -13,7 +13,7 @@ from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.own_session import OwnSession, copied_results, region_results, text_results
 from ml_backend.review.consensus import answer_view, entries
 from ml_backend.review.panel_regions import regions_of
-from ml_backend.store.agreed import AgreedStore, given_hash
+from ml_backend.store.agreed import AcceptedAnswer, AgreedStore, given_hash
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.decisions import LONGEST
@@ -69,16 +69,13 @@ def accept() -> Response:
     except LabelStudioError as error:
         raise Refused(502, str(error)) from None
     for name, texts in fields.items():
-        AgreedStore(services().store).agree(
-            project["id"],
-            task["number"],
-            name,
+        answer = AcceptedAnswer(
             texts,
             edited=texts != [normalize(text) for text in _suggestion(task, name)],
             given_hash=given_hash(_entries(task)[name]),
             annotation=number,
-            **who.signature,
         )
+        AgreedStore(services().store).agree(project["id"], task["number"], name, answer, **who.signature)
     with marking(project, task["number"]):
         reviews().mark_done(project["id"], task["number"], answers_hash=task["answers_hash"], reviewer=who.name)
     return allow_label_studio(responses.data({"annotation": number, "replaced": star}, status=201))

@@ -98,9 +98,9 @@ def decide() -> Response:
     if cause is not None and cause not in CAUSES:
         raise Refused(400, f"cause is none of {', '.join(CAUSES)}.")
     if verdict == "none":
-        n = decisions.withdraw(services(), project, pairs, who=who)
+        n = decisions.withdraw(project, pairs, who=who)
     else:
-        n = decisions.decide(services(), project, pairs, same=verdict == "same", who=who, task=task, cause=cause)
+        n = decisions.decide(project, pairs, same=verdict == "same", who=who, task=task, cause=cause)
     return allow_label_studio(responses.data({"decided": n}, status=201))
 
 

@@ -13,6 +13,7 @@ from ml_backend.review.requests import ProjectWork
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.scoring.languages import language_warnings
 from ml_backend.scoring.other_fields import FieldAnswers, other_field
+from ml_backend.scoring.scorer import ReportContent
 from ml_backend.store.reviews import ReviewStore
 from softirr.meaning.measures.suitability import BUNDLED
 
@@ -79,9 +80,11 @@ def _text_report(work: ProjectWork, control: str, progress: Callable[[int, int],
         store.answers(project),
         control,
         work.preparation,
-        decisions=store.decisions(project),
-        reasons=reasons,
-        judgments=judged_sheets(ReviewStore(store), project, control),
+        ReportContent(
+            decisions=store.decisions(project),
+            judgments=judged_sheets(ReviewStore(store), project, control),
+            reasons=reasons,
+        ),
         progress=progress,
     )
     languages = language_warnings(store.details(project), control) if work.settings.measure == BUNDLED else []

@@ -5,12 +5,9 @@ An update can be interrupted anywhere; the next one completes it.
 
 import functools
 import logging
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import Reading
@@ -25,48 +22,24 @@ from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store, is_connected
 from ml_backend.worker.control_states import ControlStates
-from ml_backend.worker.notes import Note, note_on_types, notes_of_reports
+from ml_backend.worker.latest_changes import LatestChanges
+from ml_backend.worker.notes import note_on_types, notes_of_reports
 from ml_backend.worker.project_run import ProjectRun, Stopped
 from ml_backend.worker.project_setup import look_at_project
 from ml_backend.worker.reading import NEWEST, TaskReader
 from ml_backend.worker.summary import summarize
 from ml_backend.worker.task_scorer import TaskScorer
+from ml_backend.worker.update_result import UpdateResult
 from ml_backend.worker.writing import PredictionWriter
 
-__all__ = ["ProjectUpdate", "UpdateResult"]
+__all__ = ["ProjectUpdate"]
 
 log = logging.getLogger(__name__)
 
 SCORE_BATCH = 500
 WRITE_EVERY = 60.0
 """Seconds between two writes while a long scoring runs."""
-ATTEND_EVERY = 1.0
-"""Seconds between two looks at annotators' changes during long work."""
 ROUNDS = 3
-
-Found = TypeVar("Found")
-
-
-@dataclass(frozen=True)
-class UpdateResult:
-    """The result of one update; `unchanged` counts predictions that were already correct, `notes` are for people."""
-
-    project: int
-    items: int
-    created: int
-    updated: int
-    deleted: int
-    unchanged: int
-    notes: tuple[Note, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the output of ``softirr-ls sync --json``."""
-        return {**asdict(self), "notes": [asdict(note) for note in self.notes]}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "UpdateResult":
-        """Return the result that `to_dict` described."""
-        return cls(**{**values, "notes": tuple(Note(**note) for note in values["notes"])})
 
 
 class ProjectUpdate:
@@ -93,7 +66,6 @@ class ProjectUpdate:
         self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
         self._report, self._check = report, check
         self._pairs = 0
-        self._attended_at, self._n_attended, self._is_more = time.monotonic(), 0, False
 
     def run(self, number: int, *, full: bool = False) -> UpdateResult:
         """Bring project `number` up to date.
@@ -119,10 +91,10 @@ class ProjectUpdate:
         self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
         self._reader.users.update()
         self._summarize(now=full)
-        self._beside(self._answer_requests)
+        self._latest.beside(self._answer_requests)
         self.store.update_project(self.project, checked_at=time.time())
         is_marked = not self._reader.incomplete and bool(self.store.marked(self.project, 1))
-        if self._is_more or is_marked:
+        if self._latest.is_more or is_marked:
             self.store.want(self.project)
         result = self._result()
         log.info(
@@ -195,8 +167,9 @@ class ProjectUpdate:
             reading,
             note=self._states.note,
             page_size=self.settings.page_size,
-            between_pages=self._attend,
+            between_pages=lambda: self._latest.attend(),
         )
+        self._latest = LatestChanges(run, self._reader, self._score_and_write_tasks)
 
     def _provenance(self) -> dict[str, Any]:
         settings = self._setup.values
@@ -224,56 +197,6 @@ class ProjectUpdate:
         else:
             self._reader.read_all()
 
-    def _attend(self, *, first: Callable[[], None] = lambda: None) -> None:
-        """Process annotators' latest changes during long work, if a request was made since the last look.
-
-        Parameters
-        ----------
-        first : callable
-            Called before reading, because tasks that are read again must be scored again.
-        """
-        if time.monotonic() - self._attended_at < ATTEND_EVERY:
-            return
-        self._attended_at = time.monotonic()
-        if not self.store.take_due(self.project):
-            return
-        first()
-        numbers = self._reader.find_newest()
-        self._reader.read_each(numbers)
-        if rows := self._unscored(len(numbers), only=numbers):
-            self._score(rows, lambda *_: None)
-        self._writer.write(only=numbers)
-        self._is_more |= len(numbers) == NEWEST
-        self._n_attended += 1
-
-    def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
-        """Run long work in a separate thread, and process annotators' changes in the meantime.
-
-        Parameters
-        ----------
-        work : callable
-            Gets a function to call often, which raises when the work is broken off.
-        """
-        broken_off, n_before = threading.Event(), self._n_attended
-
-        def check() -> None:
-            if broken_off.is_set():
-                raise Stopped
-            self._check()
-
-        with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
-            working = pool.submit(work, check)
-            try:
-                while not wait([working], timeout=ATTEND_EVERY / 2).done:
-                    self._check()
-                    self._attend()
-            except BaseException:
-                broken_off.set()
-                raise
-            result = working.result()
-        self._is_more |= self._n_attended > n_before  # the comparison of the whole project follows this run
-        return result
-
     # --- scoring ------------------------------------------------------------------------------------------------------
 
     def _score_and_write(self) -> None:
@@ -286,7 +209,7 @@ class ProjectUpdate:
         while True:
             self._check()
             if done:
-                self._attend(first=self._writer.write)
+                self._latest.attend(first=self._writer.write)
             rows = self._unscored(SCORE_BATCH, above=last, end=end)
             if not rows:
                 break
@@ -298,6 +221,11 @@ class ProjectUpdate:
                 self._writer.write()
                 written_at = time.monotonic()
         self._writer.write()
+
+    def _score_and_write_tasks(self, numbers: Sequence[int]) -> None:
+        if rows := self._unscored(len(numbers), only=numbers):
+            self._score(rows, lambda *_: None)
+        self._writer.write(only=numbers)
 
     def _unscored(self, limit: int, **which: Any) -> list[Row]:
         return self.store.unscored(self.project, limit, **which, fields=counts_fields(self._setup.values))
@@ -344,7 +272,7 @@ class ProjectUpdate:
             return  # the worker runs again when it is due
         self._report_phase("coefficients", 0, None)
         changed = self._reader.changed
-        summary, due = self._beside(self._summary)
+        summary, due = self._latest.beside(self._summary)
         if counts_fields(self._setup.values):  # first, so that an interrupted run scores again
             fits = self._tasks.fit_again(fits_of(summary), self._check)
             summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}

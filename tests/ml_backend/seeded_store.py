@@ -18,6 +18,7 @@ from ml_backend.review.computations import COMPUTATIONS
 from ml_backend.review.requests import ProjectWork, answer_requests
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.scoring.preparation import AnswerPreparation
+from ml_backend.scoring.scorer import ReportContent
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.reviews import ReviewStore
@@ -206,9 +207,11 @@ class Seeded:
                     store.answers(self.project),
                     name,
                     prepared,
-                    decisions=decisions,
-                    reasons=counted_reasons(store.details(self.project), name)[0],
-                    judgments=judged_sheets(ReviewStore(store), self.project, name),
+                    ReportContent(
+                        decisions=decisions,
+                        judgments=judged_sheets(ReviewStore(store), self.project, name),
+                        reasons=counted_reasons(store.details(self.project), name)[0],
+                    ),
                 )
                 for name in controls
             },

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ml_backend.review.consensus import entries
-from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.agreed import AcceptedAnswer, AgreedStore
 from softirr.answers.labelstudio import AGREED_ID
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_project import region
@@ -53,7 +53,7 @@ class TestReadFromLabelStudio:
         result = [region(["pyrexia"], id=f"{AGREED_ID}findings", origin="prediction")]
         annotation = bench.fake.annotate(task, 9, [], result=result, ground_truth=True, updated_by=9)
         for control in ("findings", "kind"):
-            store.agree(project, task, control, ["pyrexia"], annotation=annotation, reviewer_id="9")
+            store.agree(project, task, control, AcceptedAnswer(["pyrexia"], annotation=annotation), reviewer_id="9")
         for _ in range(2):
             bench.sync(full=True)
             assert len(store.log(project)) == 2, "reading it adds nothing"
@@ -70,14 +70,14 @@ class TestReadFromLabelStudio:
     def test_an_answer_that_0_2_0_accepted_without_an_annotation_stays(self, bench: Bench) -> None:
         task = self.task(bench)
         bench.sync()
-        AgreedStore(bench.store).agree(bench.row["id"], task, "findings", ["pyrexia"])
+        AgreedStore(bench.store).agree(bench.row["id"], task, "findings", AcceptedAnswer(["pyrexia"]))
         bench.sync(full=True)
         assert agreed_of(bench)[task]["texts"] == ["pyrexia"]
 
     def test_a_deleted_task_counts_no_more(self, bench: Bench) -> None:
         task = self.task(bench)
         bench.sync()
-        AgreedStore(bench.store).agree(bench.row["id"], task, "findings", ["fever"])
+        AgreedStore(bench.store).agree(bench.row["id"], task, "findings", AcceptedAnswer(["fever"]))
         del bench.fake.tasks[task]
         bench.sync(full=True)
         assert agreed_of(bench) == {}

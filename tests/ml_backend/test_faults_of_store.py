@@ -19,7 +19,7 @@ from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import NotFound
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.agreed import AcceptedAnswer, AgreedStore
 from ml_backend.store.lock import WorkerLock
 from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
@@ -129,7 +129,7 @@ class TestForget:
         audit = reviews.add_audit(first["id"], control="findings", measure="exact", seed=1, wanted=2, created_by="")
         reviews.update_audit(audit, sheet=[["1", 0, TEXT, "fever"]])
         reviews.judge(audit, [0], "Rae", "same")
-        AgreedStore(store).agree(first["id"], 1, "findings", [TEXT])
+        AgreedStore(store).agree(first["id"], 1, "findings", AcceptedAnswer([TEXT]))
         requests.ask(first["id"], "models", {"text": TEXT})
         store.note(f"run:{first['id']}", {"state": "done", "message": TEXT})
         store.close()

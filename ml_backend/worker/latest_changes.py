@@ -1,0 +1,85 @@
+"""Annotators' latest changes, processed during long work on a project."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from ml_backend.worker.project_run import ProjectRun, Stopped
+from ml_backend.worker.reading import NEWEST, TaskReader
+
+__all__ = ["LatestChanges"]
+
+ATTEND_EVERY = 1.0
+"""Seconds between two looks at annotators' changes during long work."""
+
+Found = TypeVar("Found")
+
+
+class LatestChanges:
+    """Processes annotators' latest changes during long work of one run.
+
+    Parameters
+    ----------
+    process : callable
+        Scores and writes these tasks, which were just read.
+
+    Attributes
+    ----------
+    is_more : bool
+        Whether the project has to be updated again after this run.
+    """
+
+    def __init__(self, run: ProjectRun, reader: TaskReader, process: Callable[[Sequence[int]], None]):
+        self._run, self._reader, self._process = run, reader, process
+        self._attended_at, self._n_attended = time.monotonic(), 0
+        self.is_more = False
+
+    def attend(self, *, first: Callable[[], None] = lambda: None) -> None:
+        """Process annotators' latest changes, if a request was made since the last look.
+
+        Parameters
+        ----------
+        first : callable
+            Called before reading, because tasks that are read again must be scored again.
+        """
+        if time.monotonic() - self._attended_at < ATTEND_EVERY:
+            return
+        self._attended_at = time.monotonic()
+        if not self._run.store.take_due(self._run.project):
+            return
+        first()
+        numbers = self._reader.find_newest()
+        self._reader.read_each(numbers)
+        self._process(numbers)
+        self.is_more |= len(numbers) == NEWEST
+        self._n_attended += 1
+
+    def beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
+        """Run long work in a separate thread, and process annotators' changes in the meantime.
+
+        Parameters
+        ----------
+        work : callable
+            Gets a function to call often, which raises when the work is broken off.
+        """
+        broken_off, n_before = threading.Event(), self._n_attended
+
+        def check() -> None:
+            if broken_off.is_set():
+                raise Stopped
+            self._run.check()
+
+        with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
+            working = pool.submit(work, check)
+            try:
+                while not wait([working], timeout=ATTEND_EVERY / 2).done:
+                    self._run.check()
+                    self.attend()
+            except BaseException:
+                broken_off.set()
+                raise
+            result = working.result()
+        self.is_more |= self._n_attended > n_before  # the comparison of the whole project follows this run
+        return result
