@@ -156,7 +156,7 @@ def new_task(demo: Demo) -> Iterator[Callable[..., int]]:
     numbers: list[int] = []
 
     def make(narrative: str, answers: dict[str, list[str]]) -> int:
-        users = demo._state["users"]
+        users = demo.files.state["users"]
         annotations = [annotation(users[name], text_result(texts)) for name, texts in answers.items()]
         body = [{"data": {"narrative": narrative}, "annotations": annotations}]
         reply = demo.api.post(f"/api/projects/{demo.project}/import?return_task_ids=true", body)

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ml_backend.worker import latest_changes as latest_changes_module
 from ml_backend.worker import reading as reader_module
 from ml_backend.worker import update as update_module
 from ml_backend.worker.project_run import Stopped
@@ -52,6 +53,7 @@ class TestReadsLittle:
         monkeypatch.setattr(reader_module, "FEW", 2)
         monkeypatch.setattr(reader_module, "NEWEST", 2)
         monkeypatch.setattr(update_module, "NEWEST", 2)
+        monkeypatch.setattr(latest_changes_module, "NEWEST", 2)
         tasks = answered(bench.fake, 10)
         bench.sync()
         for task in tasks[:5]:
@@ -99,7 +101,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_everything_is_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
         tasks = answered(bench.fake, 40)
         bench.sync()
@@ -123,7 +125,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
+        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.02)
         tasks = answered(bench.fake, 10)
         bench.sync()
         patched = threading.Event()
@@ -151,7 +153,7 @@ class TestReadsLittle:
     def test_a_run_is_broken_off_also_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
+        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.02)
         answered(bench.fake, 10)
         stops: list[str] = []
         stop = threading.Event()
@@ -179,7 +181,7 @@ class TestReadsLittle:
     def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
         tasks = answered(bench.fake, 60)
         bench.sync()
