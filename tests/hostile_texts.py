@@ -15,8 +15,8 @@ import numpy as np
 import softirr
 from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
 from ml_backend.labelstudio.config import Control
-from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.project_settings import ProjectSettings
+from ml_backend.scoring.preparation import AnswerPreparation
 from softirr.answers.prepare import split_table
 from softirr.answers.splitting import split_text
 from softirr.answers.table import AnnotationTable, Answer

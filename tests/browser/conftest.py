@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 from ml_backend.demo import Demo
-from ml_backend.demo.project import email_of
 from ml_backend.demo.processes import ServerError
+from ml_backend.demo.project import email_of
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
 from ml_backend.store import schema
 from ml_backend.store.reviews import ReviewStore

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ml_backend.demo.project import CONTROL
 from ml_backend.demo import Demo
+from ml_backend.demo.project import CONTROL
 
 MEASURE = "indel"
 

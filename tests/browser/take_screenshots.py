@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ml_backend.demo.project import CONTROL
 from ml_backend.demo import Demo, example
+from ml_backend.demo.project import CONTROL
 from ml_backend.demo.server import find_label_studio
 from ml_backend.review.requests import SHEET
 from ml_backend.store.requests import RequestStore

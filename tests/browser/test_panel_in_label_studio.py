@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from ml_backend.demo.project import CONTROL
 from ml_backend.demo import Demo
+from ml_backend.demo.project import CONTROL
 from softirr.answers.labelstudio import AGREED_ID
 from tests.browser.browsers import drawn_panel, open_listed_task, panel, serious_faults, task_address, wait_for
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo.project import LABEL_CONFIG
 from ml_backend.demo import Demo, example
 from ml_backend.demo.processes import free_port
+from ml_backend.demo.project import LABEL_CONFIG
 from tests.browser.browsers import ROOT, panel, task_address, wait_for
 from tests.browser.projects import MEASURE, annotation, connected_project, text_result
 
@@ -56,7 +56,7 @@ def proxy(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 @pytest.fixture(scope="module")
 def project(demo: Demo, proxy: str) -> Iterator[int]:
     """A small project with a panel that comes through the proxy."""
-    users = [demo._state["users"][name] for name in example.annotators()[:2]]
+    users = [demo.files.state["users"][name] for name in example.annotators()[:2]]
     annotations = [annotation(user, text_result(["fever", "rash"])) for user in users]
     tasks = [
         {"data": {"narrative": "A fever and a rash."}, "annotations": annotations},

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ml_backend.settings import MODEL_VERSION
 from ml_backend.project_settings import ProjectSettings
+from ml_backend.settings import MODEL_VERSION
 from softirr.answers.labelstudio import label_studio_answers
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import measure
