@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ml_backend.review.triage_queue import mark_state
 from ml_backend.project_settings import ProjectSettings
+from ml_backend.review.triage_queue import mark_state
 from softirr.answers.answer import SKIPPED
 
 __all__ = ["is_released", "n_given"]

@@ -7,8 +7,8 @@ import hmac
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ml_backend.review.rater_names import name_of
 from ml_backend.project_settings import ProjectSettings
+from ml_backend.review.rater_names import name_of
 from softirr.answers.answer import MODEL
 
 __all__ = ["display_names"]

@@ -10,12 +10,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.project_settings import MISSING_OPTION, TEXTS, ProjectSettings
 from ml_backend.review.headline import part_of_tasks, report_target, target_of
 from ml_backend.review.requests import MODELS, basis_of
 from ml_backend.review.returned import changed_raters, count_sentence, names_sentence
 from ml_backend.scoring.preparation import AnswerPreparation, task_of
 from ml_backend.scoring.task_score import chosen_score
-from ml_backend.project_settings import MISSING_OPTION, TEXTS, ProjectSettings
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
