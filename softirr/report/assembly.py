@@ -15,7 +15,6 @@ from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
-from softirr.errors import Note, option
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.plural import plural
@@ -159,9 +158,9 @@ def _paragraph_notes(table: AnnotationTable, measure: Measure) -> Iterator[str]:
     if table.split is not None or not compares_sentences(measure):
         return
     if n := sum(any(len(sentences(text)) > 1 for text in texts) for texts in table.written):
-        yield Note(
+        yield (
             f"{plural(n, 'answer has', 'answers have')} several sentences: the measure compares paragraphs sentence by "
-            f"sentence. {option('split', 'none')} compares each as a whole."
+            "sentence. With the split mode none, it compares each as a whole."
         )
 
 
