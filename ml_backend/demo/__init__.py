@@ -145,7 +145,7 @@ class Demo:
         self.links = self._json("connect", "--project", str(self.project), "--url", self.url, *options)["links"]
 
         _say("4/4 Scoring and writing the predictions ...")
-        self.synced = self._json("sync", "--project", str(self.project))
+        self._json("sync", "--project", str(self.project))
         if self.german is not None:
             german = self._json("connect", "--project", str(self.german), "--url", self.url, *options)["links"]
             self.links = {**self.links, "german": german["report"]}

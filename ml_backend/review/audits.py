@@ -9,7 +9,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ml_backend.review.requests import LOOK, RESULT, SHEET, ProjectWork
 from ml_backend.scoring.scorer import ReportContent
@@ -21,6 +21,9 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.report.headline import headline
 from softirr.statistics.coefficients.registry import coefficient_title
+
+if TYPE_CHECKING:
+    from softirr.report.reason_counts import ReasonSummary
 
 FEWEST, MOST = 10, 2000
 FINISH_FROM = 10  # fewest judgments with which an audit may end early
@@ -97,20 +100,31 @@ def _audit(reviews: ReviewStore, question: Mapping[str, Any]) -> Row:
     return audit
 
 
-def _publish(work: ProjectWork, control: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """Return the report on a field with the present answers, measure, policy and judgments, and store its numbers."""
+def field_report(
+    work: ProjectWork,
+    control: str,
+    progress: Callable[[int, int], None],
+    *,
+    reasons: ReasonSummary | None = None,
+    what_if: bool = True,
+) -> dict[str, Any]:
+    """Return the report on a text field with the present answers, measure, policy, decisions and judgments.
+
+    Parameters
+    ----------
+    reasons, what_if
+        As in `ReportContent`.
+    """
     project = work.project["id"]
-    result = work.scorer.summary(
-        work.store.answers(project),
-        control,
-        work.preparation,
-        ReportContent(
-            decisions=work.store.decisions(project),
-            judgments=judged_sheets(ReviewStore(work.store), project, control),
-            what_if=False,
-        ),
-        progress=progress,
-    )
+    judgments = judged_sheets(ReviewStore(work.store), project, control)
+    content = ReportContent(work.store.decisions(project), judgments, reasons, what_if)
+    return work.scorer.summary(work.store.answers(project), control, work.preparation, content, progress=progress)
+
+
+def _publish(work: ProjectWork, control: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Return the report on a field, and store its numbers."""
+    project = work.project["id"]
+    result = field_report(work, control, progress, what_if=False)
 
     def change(row: Row) -> dict[str, Any]:
         summary = row["summary"]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ml_backend.labelstudio.client import Client
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
@@ -27,14 +26,12 @@ def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True)
 class ProjectWork:
-    """A project, and the store, scorer and client that compute on it.
+    """A project, and the store and scorer that compute on it.
 
     Attributes
     ----------
     project : mapping
         The project's row.
-    client : Client, optional
-        Client of Label Studio, to read data that the store lacks.
     report : callable
         Called as ``report(phase, done, total, pairs)``.
     check : callable
@@ -45,7 +42,6 @@ class ProjectWork:
     scorer: Scorer
     project: Row
     settings: ProjectSettings
-    client: Client | None = None
     report: Callable[[str, int, int | None, int], None] = _ignore
     check: Callable[[], None] = _ignore
 

@@ -15,6 +15,8 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import control_names, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.review.computations import COMPUTATIONS
+from ml_backend.review.notes import note_on_types, notes_of_reports
+from ml_backend.review.project_summary import summarize
 from ml_backend.review.requests import ProjectWork, answer_requests
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
@@ -23,11 +25,9 @@ from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store, is_connected
 from ml_backend.worker.control_states import ControlStates
 from ml_backend.worker.latest_changes import LatestChanges
-from ml_backend.worker.notes import note_on_types, notes_of_reports
 from ml_backend.worker.project_run import ProjectRun, Stopped
 from ml_backend.worker.project_setup import look_at_project
 from ml_backend.worker.reading import NEWEST, TaskReader
-from ml_backend.worker.summary import summarize
 from ml_backend.worker.task_scorer import TaskScorer
 from ml_backend.worker.update_result import UpdateResult
 from ml_backend.worker.writing import PredictionWriter
@@ -243,9 +243,7 @@ class ProjectUpdate:
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
     def _work(self, check: Callable[[], None]) -> ProjectWork:
-        return ProjectWork(
-            self.store, self.scorer, self._run.row(), self._setup.values, self.client, self._report, check
-        )
+        return ProjectWork(self.store, self.scorer, self._run.row(), self._setup.values, self._report, check)
 
     def _answer_requests(self, check: Callable[[], None]) -> int:
         """Compute the results that pages have requested."""

@@ -50,7 +50,7 @@ def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
 
 def leave_out_reasons() -> None:
     """Score tasks and the project without reasons."""
-    import ml_backend.worker.summary as summary
+    import ml_backend.review.project_summary as summary
     from softirr.report import agreement, item_agreement
 
     item_agreement.explainer = agreement.explainer = lambda *_, **__: None

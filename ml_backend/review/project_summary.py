@@ -8,13 +8,11 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from ml_backend.review.audits import judged_sheets
+from ml_backend.review.audits import field_report
 from ml_backend.review.requests import ProjectWork
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.scoring.languages import language_warnings
 from ml_backend.scoring.other_fields import FieldAnswers, other_field
-from ml_backend.scoring.scorer import ReportContent
-from ml_backend.store.reviews import ReviewStore
 from softirr.meaning.measures.suitability import BUNDLED
 
 __all__ = ["summarize"]
@@ -76,17 +74,7 @@ def summarize(
 def _text_report(work: ProjectWork, control: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
     store, project = work.store, work.project["id"]
     reasons, warnings = counted_reasons(store.details(project), control)
-    report = work.scorer.summary(
-        store.answers(project),
-        control,
-        work.preparation,
-        ReportContent(
-            decisions=store.decisions(project),
-            judgments=judged_sheets(ReviewStore(store), project, control),
-            reasons=reasons,
-        ),
-        progress=progress,
-    )
+    report = field_report(work, control, progress, reasons=reasons)
     languages = language_warnings(store.details(project), control) if work.settings.measure == BUNDLED else []
     return report | {"warnings": [*report["warnings"], *warnings, *languages]}
 
