@@ -48,10 +48,18 @@ def pages(
     yield from _pages(client, project, page_size, changed, above)
 
 
-def separate_tasks(client: Client, project: int, numbers: Iterable[int]) -> Iterator[list[dict[str, Any]]]:
-    """Read each of these tasks with a separate request; yields pages of one task, as `pages` does."""
+def separate_tasks(
+    client: Client, project: int, numbers: Iterable[int], *, page_size: int
+) -> Iterator[list[dict[str, Any]]]:
+    """Read each of these tasks with a separate request; yields pages of one task, as `pages` does.
+
+    Parameters
+    ----------
+    page_size : int
+        As for `pages`: a failing server gets as many tries as there, before a task counts as unreadable.
+    """
     for number in sorted(set(numbers)):
-        yield from _pages(client, project, 1, [_condition("id", "equal", "Number", number)])
+        yield from _pages(client, project, page_size, [_condition("id", "equal", "Number", number)])
 
 
 def dates(client: Client, project: int) -> dict[int, tuple[str, int]]:

@@ -95,7 +95,8 @@ class TaskReader:
         """Read each of these tasks with a separate request; returns those that exist."""
         if not numbers:
             return set()
-        return self._read_pages(tasks.separate_tasks(self.client, self.number, numbers), attend=attend)
+        pages = tasks.separate_tasks(self.client, self.number, numbers, page_size=self._page_size)
+        return self._read_pages(pages, attend=attend)
 
     def read_all(self) -> None:
         """Compare the whole list of tasks with the store: read what differs, and drop what is gone."""
