@@ -133,21 +133,6 @@ class TestForms:
         )
         assert [item.agreement for item in report.items] == [1.0, None]
 
-    @pytest.mark.parametrize(
-        ("answers", "sentence"),
-        [
-            (np.array([["1", "ann", "fever"], ["1", "bob", "rash"]]), "three columns may have three raters"),
-            (np.array(["fever"]), "1 dimensions"),
-            ([("1", "fever")], "Row 0 of the list is not"),
-            ([], "the list is empty"),
-            ({}, "the dictionary is empty"),
-            ({"ann": ["x"], "bob": ["x", "y"]}, "ann has 1 answer and bob has 2"),
-        ],
-    )
-    def test_ambiguous_or_unknown_forms_are_refused(self, answers: Any, sentence: str) -> None:
-        with pytest.raises(softirr.InputError, match=sentence):
-            softirr.agreement(answers, "exact")
-
     def test_coefficients_compare_with_numbers(self) -> None:
         kappa = softirr.cohen_kappa(*self.LISTS.values(), "indel")
         assert kappa > 0.3 and not kappa < 0.3 and kappa >= kappa and kappa <= 1
@@ -168,8 +153,3 @@ class TestForms:
         assert rounded_kappa == pytest.approx(expected, abs=1e-6)
         with pytest.raises(softirr.InputError, match="must be 1 for a category"):
             softirr.matrix_agreement(matrix, cosines * 0.99)
-
-    def test_a_missing_file_is_an_input_error_and_a_file_not_found_error(self) -> None:
-        for error in (softirr.InputError, FileNotFoundError):
-            with pytest.raises(error, match=r"no-such-file\.csv"):
-                softirr.read("no-such-file.csv")

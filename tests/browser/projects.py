@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -43,13 +42,6 @@ def connected_project(
     yield number, [int(task) for task in reply["task_ids"]], links
     demo._json("disconnect", "--project", str(number))
     demo.api.delete(f"/api/projects/{number}/")
-
-
-def panel_key(label_config: str) -> str:
-    """The key in the panel's address, which everybody in the project can read."""
-    match = re.search(r"/panel\?k=([\w-]+)", label_config)
-    assert match
-    return match[1]
 
 
 def of_command_line(demo: Demo, folder: Path, *command: str, more: Iterable[str] = ()) -> dict[str, Any]:

@@ -30,7 +30,6 @@ KEY = example.key()
 TASK = 20  # three annotators, sets, synonyms with other spellings, a text without a match
 JUDGED = 60
 SEED = 7  # of the audit's sample, so that each run takes the same pictures
-COMPARED = "Devon Hale"
 
 
 def main() -> None:

@@ -175,17 +175,6 @@ class TestAudit:
 
 
 class TestBadInput:
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            (["--measure", "bleu"], "the measures are exact, jaccard"),
-            ([*INDEL, "--device", "cpu"], "leave it out"),
-            (["--interval", "bootstrap"], "unrecognized arguments"),
-        ],
-    )
-    def test_options_that_do_not_exist_or_fit(self, cli, answers, options, words):
-        assert words in cli("score", answers, *options, status=2)
-
     @pytest.mark.parametrize("words", [["score"], ["plan"], ["no"], []])
     def test_commands_that_do_not_exist_or_miss_something(self, cli, words):
         cli(*words, status=2)

@@ -72,18 +72,6 @@ def test_printed_report_names_the_policy(answers: str, cli: Cli) -> None:
     assert "texts as written" not in ignoring
 
 
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["--ignore", "mood"], "There is no attribute 'mood'"),
-        (["--policy", "any-mood"], "There is no policy and no file 'any-mood'"),
-        (["--more-general", "maybe"], "invalid choice: 'maybe'"),
-    ],
-)
-def test_unknown_policy_names_are_refused(arguments: list[str], sentence: str, answers: str, cli: Cli) -> None:
-    assert sentence in cli("score", answers, "--measure", "indel", *arguments, status=2)
-
-
 def test_item_agreement_and_two_lists_take_a_policy(answers: str) -> None:
     table = softirr.read(answers)
     items = softirr.item_agreement(table, "indel", policy=softirr.Policy(ignore=frozenset({"severity"})))

@@ -24,7 +24,7 @@ FILES = {
 }
 
 COMMANDS = {
-    "score a.csv --measure nonsense": "nonsense",
+    "score a.csv --measure nonsense": "the measures are exact, jaccard",
     "score a.csv --measure ''": "measure",
     "score a.csv --chance nonsense": "argument --chance: invalid choice: 'nonsense'",
     "score a.csv --permutations 0": "argument --permutations: '0' is not a positive whole number",
@@ -34,8 +34,9 @@ COMMANDS = {
     "score a.csv --control findings": "a.csv is not a Label Studio export, so it has no controls.",
     "score a.csv --nonsense": "unrecognized arguments: --nonsense",
     "score a.csv --fail-below 2": "argument --fail-below: '2' is not a number between 0 and 1",
-    "score a.csv --ignore color": "color",
-    "score a.csv --policy nonsense": "nonsense",
+    "score a.csv --ignore color": "There is no attribute 'color'",
+    "score a.csv --policy nonsense": "There is no policy and no file 'nonsense'",
+    "score a.csv --more-general maybe": "invalid choice: 'maybe'",
     "score a.csv --terminology nowhere.obo": "nowhere.obo",
     "score a.csv --measure exact --device cpu": "The measure exact has no model, so --device has no effect: leave it "
     "out.",
@@ -61,6 +62,9 @@ COMMANDS = {
     "compare a.csv --measure exact --models zoe": "No rater is named 'zoe'; there are ann, bob.",
     "compare a.csv --policies as-written any-severity --ignore side": "--policies names the policies, so --policy, "
     "--ignore and the like do not go with it.",
+    "compare a.csv --models ann --paired --measure exact": "--paired is about items of several files",
+    "compare a.csv --measures exact --models --measure exact": "not allowed with argument --measures",
+    "compare a.csv --measures exact --independent --measure exact": "--independent is about items of several files",
     "inspect nowhere.csv": "nowhere.csv",
 }
 
@@ -92,6 +96,8 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         "Rater 'ann' has two answers for item '1'.",
     ),
     "number as text": (lambda: softirr.AnnotationTable.from_answers([("1", "ann", 5)]), "not a text"),
+    "path": (lambda: softirr.agreement("answers.csv", "exact"), "softirr.read reads a file."),
+    "nothing": (lambda: softirr.agreement(None, "exact"), "softirr.read reads a file."),
     "number": (lambda: softirr.agreement(5, "exact"), "but not a int. softirr.read reads a file."),
     "array": (lambda: softirr.agreement(np.array(["a", "b"]), "exact"), "The array has 1 dimensions"),
     "three columns": (
@@ -100,7 +106,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "part of a report": (
         lambda: softirr.agreement(ROWS, "exact").to_frame("texts"),  # type: ignore[arg-type]
-        "A report has no part 'texts': it has coefficients",
+        "A report has no part 'texts': it has coefficients, items, raters, pairs",
     ),
     "one table": (lambda: softirr.compare([ROWS], "exact"), "A comparison needs at least two tables."),
     "common items": (
@@ -115,6 +121,10 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "coefficient": (
         lambda: softirr.compare_models(_table(), ["bob"], "exact", coefficient="sigma"),
         "Models are compared by cohen_kappa or observed_agreement, not by sigma.",
+    ),
+    "lengths of a dictionary": (
+        lambda: softirr.agreement({"ann": ["x"], "bob": ["x", "y"]}, "exact"),
+        "ann has 1 answer and bob has 2",
     ),
     "lengths": (lambda: softirr.cohen_kappa(["a"], ["a", "b"], measure="exact"), "a has 1 answer and b has 2"),
     "file": (lambda: softirr.read("nowhere.csv"), "nowhere.csv can't be read: No such file or directory."),

@@ -111,13 +111,6 @@ class TestFaults:
         assert "secret-token" not in str(caught.value)
         assert SECRET_TEXT not in str(caught.value)
 
-    def test_faults_are_counted_by_kind(self, bench: Bench) -> None:
-        answered(bench.fake, 2)
-        replies = [httpx.Response(500), httpx.Response(503)]
-        bench.fake.before = lambda request: replies.pop() if replies and request.method == "GET" else None
-        bench.sync()
-        assert sorted(bench.errors) == ["500", "503"]
-
     def test_a_task_that_goes_while_its_prediction_is_written(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
 

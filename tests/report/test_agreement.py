@@ -224,11 +224,8 @@ class TestOptions:
     @pytest.mark.parametrize(
         "options",
         [
-            {"chance": "guess"},
             {"marginals": "mine"},
             {"compat": "braylan2021"},
-            {"permutations": 0},
-            {"target_se": 0.0},
             {"target_se": float("nan")},
             {"assignment": "random"},
         ],

@@ -17,19 +17,6 @@ def test_values_other_than_texts_are_refused(texts):
         softirr.Answer("1", "a", texts)
 
 
-@pytest.mark.parametrize("table", ["answers.csv", ("a", "b"), [["a", "b"]], None])
-def test_something_else_in_place_of_a_table_is_refused_in_a_sentence(table):
-    for function in (softirr.agreement, softirr.item_agreement):
-        with pytest.raises(softirr.InputError, match=r"\(item, rater, text\)"):
-            function(table, "indel")
-
-
-@pytest.mark.parametrize("path", ["answers.csv", None])
-def test_a_path_in_place_of_a_table_points_to_read(path):
-    with pytest.raises(softirr.InputError, match=r"softirr\.read reads a file"):
-        softirr.agreement(path, "indel")
-
-
 def test_a_report_shows_itself_shortly():
     answers = [softirr.Answer(str(i), rater, f"text {i}") for i in range(500) for rater in "ab"]
     report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")

@@ -78,25 +78,6 @@ class TestFiles:
             for difference, single in zip(comparison.differences, unadjusted.differences, strict=True)
         )
 
-    def test_contradicting_options_are_refused(self, tmp_path: Path, cli: Cli) -> None:
-        a = written(tmp_path / "a.csv", rows_of(4, GOOD))
-        b = written(tmp_path / "b.csv", rows_of(4, GOOD, 0, 50))
-        for words, why in (
-            ([a], "Name two files, or compare within one"),
-            ([a, b, "--measures", "exact", "indel"], "--measures compares within one file"),
-            ([a, b, "--paired"], "0 items in common"),
-            ([a, "--models", "cid"], "No rater is named 'cid'"),
-            ([a, b, "--margin", "0"], "--margin needs --models"),
-            ([a, b, "--epsilon", "0.1"], "--epsilon needs --models"),
-            ([a, b, "--fail-unless", "within"], "--fail-unless needs --models"),
-            ([a, "--models", "ann", "--paired"], "--paired is about items of several files"),
-            ([a, "--measures", "exact", "--models"], "not allowed with argument --measures"),
-            ([a, "--measures", "exact", "--independent"], "--independent is about items of several files"),
-            ([a, "--measures", "exact"], "at least two measures"),
-            ([a, "--policies", "finding", "any-severity", "--ignore", "side"], "--policies names the policies"),
-        ):
-            assert why in cli("compare", *words, "--measure", "exact", status=2)
-
     def test_a_judged_sheet_corrects_its_table(self) -> None:
         a = table_of(rows_of(40, BAD))
         b = table_of((item, rater, f"severe {text}") for item, rater, text in rows_of(40, BAD, 3, 100))

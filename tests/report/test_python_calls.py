@@ -96,14 +96,6 @@ class TestCharts:
 
 
 class TestErrors:
-    def test_from_python_and_from_the_command_line(self, tmp_path, cli):
-        (tmp_path / "a.csv").write_text("case,ann,bob\n1,x,y\n2,x,x\n")
-        with pytest.raises(InputError) as error:
-            softirr.read(tmp_path / "a.csv")
-        assert "item=" in str(error.value) and "raters=" in str(error.value) and "--" not in str(error.value)
-        stderr = cli("score", tmp_path / "a.csv", status=2)
-        assert "--item" in stderr and "--raters" in stderr and "item=" not in stderr
-
     def test_path_with_the_name_of_the_program_is_not_a_command(self, tmp_path, cli, monkeypatch):
         (tmp_path / "softirr data").mkdir()
         (tmp_path / "softirr data" / "bad.csv").write_text("case,ann,bob\n1,x,y\n2,x,x\n")
@@ -111,7 +103,8 @@ class TestErrors:
         with pytest.raises(InputError) as error:
             softirr.read("softirr data/bad.csv")
         assert 'item="COLUMN", raters=["COLUMN", "COLUMN"]' in str(error.value) and "--" not in str(error.value)
-        assert "--item COLUMN --raters COLUMN,COLUMN" in cli("score", "softirr data/bad.csv", status=2)
+        printed = cli("score", "softirr data/bad.csv", status=2)
+        assert "--item COLUMN --raters COLUMN,COLUMN" in printed and "item=" not in printed
 
     def test_notes_have_parameters_in_python_and_options_on_the_command_line(self, tmp_path, cli):
         path = tmp_path / "blank.csv"

@@ -91,10 +91,6 @@ class TestFrames:
             0,
         ]
 
-    def test_another_part(self, report: softirr.AgreementReport) -> None:
-        with pytest.raises(softirr.InputError, match="no part 'tasks': it has coefficients, items, raters, pairs"):
-            report.to_frame("tasks")  # type: ignore[arg-type]
-
     def test_without_pandas(self, report: softirr.AgreementReport, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "pandas", None)
         with pytest.raises(softirr.InputError, match="Data frames need pandas: pip install pandas"):
