@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ml_backend.review.headline import headline_lines
+from tests.ml_backend.answered_fields import app_of
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
 from tests.ml_backend.fake_project import NUMBER, region
-from tests.ml_backend.test_other_fields import app_of
 
 CONFIG = (
     '<View><Repeater on="$talk" indexFlag="{{idx}}"><Text name="line_{{idx}}" value="$talk[{{idx}}].text"/>'
