@@ -143,6 +143,8 @@ class WhatIf(JsonObject):
         With it.
     items : int
         Items that the difference was measured on; fewer than all are a random sample.
+    difference_ci95 : (float, float) or None
+        95% interval of the difference, by the measure alone.
     """
 
     attribute: str
@@ -150,6 +152,7 @@ class WhatIf(JsonObject):
     value: float
     instead_of: float
     items: int
+    difference_ci95: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

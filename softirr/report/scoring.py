@@ -31,6 +31,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
 from softirr.statistics.chance.sample import sample
 from softirr.statistics.coefficients import braylan
+from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.coefficients.summary import ByMeasure, Summary, summarize
@@ -39,7 +40,7 @@ from softirr.statistics.evidence.record import record_of
 from softirr.statistics.item_weights import item_numbers
 from softirr.statistics.matching.assignment import AnswerScorer
 
-__all__ = ["Estimated", "Scored", "estimated", "scored"]
+__all__ = ["Estimated", "Scored", "coefficient_estimate", "estimated", "scored"]
 
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap.
@@ -115,7 +116,7 @@ def scored(
     return Scored(ratings, scores, answer_chance, summary, answers.scorer, options)
 
 
-def coefficient_value(
+def coefficient_estimate(
     table: AnnotationTable,
     measure: Measure,
     key: str,
@@ -124,7 +125,7 @@ def coefficient_value(
     cache: PairCache | None,
     progress: Progress | None,
     by_chance: float | None = None,
-) -> float | None:
+) -> Estimate | None:
     """One coefficient of a table: as :func:`scored` has it, from the permuted pairs that this one needs.
 
     Parameters
@@ -138,8 +139,8 @@ def coefficient_value(
 
     Returns
     -------
-    float or None
-        None if it is undefined.
+    Estimate or None
+        The coefficient by the measure alone; None if no answers can be compared.
     """
     ratings, answers = _answers(table, measure, options, cache, progress)
     scores = answers.score(*_compared(ratings))
@@ -152,7 +153,7 @@ def coefficient_value(
         chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=formula.expectations)
     else:
         chance = None
-    return None if chance is None else ByMeasure(ratings, scores, chance).estimate(formula).value
+    return None if chance is None else ByMeasure(ratings, scores, chance, item_numbers(table.items)).estimate(formula)
 
 
 def _answers(

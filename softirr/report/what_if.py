@@ -20,7 +20,9 @@ from softirr.report.headline import headline
 from softirr.report.options import AgreementOptions
 from softirr.report.reason_counts import WhatIf, attributes_that_occur
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import coefficient_value
+from softirr.report.scoring import coefficient_estimate
+from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.intervals import coefficient_of_draws
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.matching.assignment import AnswerScorer
 from softirr.text import normalize
@@ -35,7 +37,7 @@ _EXACT_WHAT_IF = 1_000
 _WHAT_IF_PERMUTATIONS = 10
 """Number of permutations with more answers: enough to keep the error of a difference below the digits shown."""
 
-ValueOf = Callable[[AnnotationTable, Measure, float], float | None]
+EstimateOf = Callable[[AnnotationTable, Measure, float], Estimate | None]
 ShiftOf = Callable[[str, Measure], float]
 
 
@@ -68,17 +70,17 @@ def with_what_if(
 
     expected = report.expected_agreement.fleiss or 0.0
 
-    def value_of(sampled_table: AnnotationTable, other_measure: Measure, shift: float) -> float | None:
+    def estimate_of(sampled_table: AnnotationTable, other_measure: Measure, shift: float) -> Estimate | None:
         if not measure.has_blocks:
             level = min(max(expected + shift, 0.0), 1.0)
-            return coefficient_value(
+            return coefficient_estimate(
                 sampled_table, other_measure, name, options, cache=cache, progress=progress, by_chance=level
             )
         of_chance = options
         if options.chance == "auto" and len(sampled_table.answers) > _EXACT_WHAT_IF:
             # the same permutations with and without an attribute, so that their common error cancels in the difference
             of_chance = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        return coefficient_value(sampled_table, other_measure, name, of_chance, cache=cache, progress=progress)
+        return coefficient_estimate(sampled_table, other_measure, name, of_chance, cache=cache, progress=progress)
 
     def shift_of(sampled_table: AnnotationTable) -> ShiftOf | None:
         if measure.has_blocks or definition(name).chance is None:
@@ -101,7 +103,7 @@ def with_what_if(
         attributes_that_occur(report.reasons),
         coefficient=name,
         value=main[1]["value"],
-        value_of=value_of,
+        estimate_of=estimate_of,
         shift_of=shift_of,
         seed=options.seed,
     )
@@ -115,14 +117,14 @@ def _what_if(
     *,
     coefficient: str,
     value: float,
-    value_of: ValueOf,
+    estimate_of: EstimateOf,
     shift_of: Callable[[AnnotationTable], ShiftOf | None],
     seed: int = 0,
 ) -> tuple[WhatIf, ...]:
     """The coefficient without each of some attributes.
 
     The difference is measured on the same items with and without the attribute, and added to the coefficient of the
-    whole table.
+    whole table. Its interval comes from the same draws of the items with and without the attribute.
 
     Parameters
     ----------
@@ -134,11 +136,11 @@ def _what_if(
         Its name.
     value : float
         The coefficient of the whole table.
-    value_of : callable
-        The coefficient of a table under a measure, with its agreement by chance increased by a known shift; None if it
-        is undefined.
+    estimate_of : callable
+        The coefficient of a table under a measure, with its agreement by chance increased by a known shift; None if no
+        answers can be compared.
     shift_of : callable
-        Gives for a table what finds this shift, of an attribute and the measure without it; None if `value_of`
+        Gives for a table what finds this shift, of an attribute and the measure without it; None if `estimate_of`
         computes agreement by chance itself.
     seed : int
         Seed of the random sample of items, if there are many.
@@ -153,8 +155,8 @@ def _what_if(
     sampled_table, n = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, seed)
     if not new or n < 2:
         return ()
-    now = value_of(sampled_table, measure, 0.0)
-    if now is None:
+    present = estimate_of(sampled_table, measure, 0.0)
+    if present is None or present.value is None:
         return ()
     shift = shift_of(sampled_table)
     answers = []
@@ -163,9 +165,13 @@ def _what_if(
             other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        then = value_of(sampled_table, other_measure, 0.0 if shift is None else shift(kind, other_measure))
-        if then is not None:
-            answers.append(WhatIf(kind, coefficient, min(1.0, value + then - now), value, n))
+        changed = estimate_of(sampled_table, other_measure, 0.0 if shift is None else shift(kind, other_measure))
+        if changed is not None and changed.value is not None:
+            difference = coefficient_of_draws(
+                changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
+            )
+            new_value = min(1.0, value + changed.value - present.value)
+            answers.append(WhatIf(kind, coefficient, new_value, value, n, difference.ci95))
     return tuple(sorted(answers, key=lambda answer: (-answer.value, answer.attribute)))
 
 

@@ -14,7 +14,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
 from softirr.report import scoring
 from softirr.report.options import AgreementOptions
-from softirr.report.scoring import coefficient_value, scored
+from softirr.report.scoring import coefficient_estimate, scored
 from softirr.report.what_if import ChanceShift
 from softirr.statistics.matching.assignment import AnswerScorer
 from tests.meaning.measures.function_measures import FunctionMeasure
@@ -31,9 +31,8 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     indel = measure("indel")
     full_measure, partial_measure = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
     report_value = scored(table, full_measure, options, cache=None, progress=None).summary.coefficients[key].value
-    assert (
-        coefficient_value(table, partial_measure, key, options, cache=None, progress=None) == report_value is not None
-    )
+    estimate = coefficient_estimate(table, partial_measure, key, options, cache=None, progress=None)
+    assert estimate is not None and estimate.value == report_value is not None
     assert len(partial_measure.asked) < len(full_measure.asked) or key == "observed_agreement"
 
 
@@ -87,3 +86,30 @@ def test_effect_of_an_attribute_on_chance_is_estimated_from_few_pairs(share: flo
     assert with_it is not None and without_it is not None
     assert shift == pytest.approx(without_it - with_it, abs=3 * 0.0025 / 0.5)
     assert 0 < len(exact.asked) <= maximum_pairs
+
+
+def what_if_of(answers: list[tuple[str, str]]) -> Any:
+    """The only what-if of a report on two answers to each item."""
+    table = AnnotationTable.from_answers(
+        Answer(str(item), rater, text)
+        for item, texts in enumerate(answers)
+        for rater, text in zip("ab", texts, strict=True)
+    )
+    report = softirr.agreement(table, "exact", options=softirr.AgreementOptions(what_if=True))
+    assert report.reasons is not None
+    (entry,) = report.reasons.what_if
+    return entry
+
+
+def test_difference_without_an_attribute_has_an_interval_of_item_draws() -> None:
+    """Only items that differ in the attribute move the difference: one of many items is not certain, many are."""
+    heads = ["fever", "headache", "rash", "cough", "itch"]
+    same = [(heads[n % 5], heads[n % 5]) for n in range(30)]
+    differing = [("mild " + heads[n % 5], "severe " + heads[n % 5]) for n in range(20)]
+    unrelated = [(heads[n % 5], heads[(n + 1) % 5]) for n in range(10)]
+    rare = what_if_of([*same, *differing[:1], *unrelated])
+    frequent = what_if_of([*same, *differing, *unrelated])
+    for entry in (rare, frequent):
+        low, high = entry.difference_ci95
+        assert low <= entry.value - entry.instead_of <= high
+    assert rare.difference_ci95[0] < 0.02 and frequent.difference_ci95[0] > 0.1
