@@ -30,6 +30,7 @@ class RaterPairAgreement(JsonObject):
     Attributes
     ----------
     raters : (str, str)
+        Names of the two raters, as in the input.
     n_items : int
         Items that both answered.
     observed_agreement : Coefficient
@@ -94,6 +95,7 @@ class ItemAgreement:
     Attributes
     ----------
     id : str
+        Id of the item, as in the input.
     agreement : float or None
         Mean equivalence of its pairs of answers; None with fewer than two answers.
     n_raters : int

@@ -183,6 +183,7 @@ class AgreementReport:
         Returns
         -------
         matplotlib.axes.Axes
+            ``ax``, or the axes of the new figure.
 
         Raises
         ------
@@ -212,10 +213,6 @@ class AgreementReport:
             entropy (of the item, in bits) and texts by item and meaning. ``raters``: n_items, agreement, low, high,
             cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement by the two raters. low and high are
             the ends of the 95% interval; undefined values are NaN.
-
-        Returns
-        -------
-        pandas.DataFrame
 
         Raises
         ------

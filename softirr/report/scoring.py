@@ -63,7 +63,6 @@ class Scored:
 
     Attributes
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance or None
@@ -182,6 +181,7 @@ class Estimated:
     Attributes
     ----------
     scored : Scored
+        Scored pairs of the table, and its estimates by the measure alone.
     by_measure : dict of str to Coefficient
         Coefficients by the measure alone, with the interval of the items.
     coefficients : dict of str to Coefficient
@@ -226,6 +226,7 @@ def estimated(
     scored_table : Scored
         Result of :func:`scored`.
     sheets : sequence of Judgments
+        Judged sheets; the measure's record of errors is the only evidence without them.
 
     Raises
     ------

@@ -35,7 +35,6 @@ class Draws:
 
     Attributes
     ----------
-    ratings : Ratings
     by_measure : shape (P,)
         Equivalence of each of ``ratings.comparisons`` by the measure, which ``chance`` contains.
     chance : Chance

@@ -30,6 +30,7 @@ def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_ite
     ids : shape (N,)
         A number that identifies each item.
     n_draws, seed : int
+        Number of draws; another seed gives all items other weights.
     n_items : int, optional
         Number of items with something to compare; by default all of them.
 

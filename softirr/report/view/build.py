@@ -50,10 +50,6 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     links : Links, optional
         Addresses of items, raters and pages.
 
-    Returns
-    -------
-    View
-
     Examples
     --------
     >>> import softirr

@@ -39,10 +39,7 @@ def different_pairs(k: Ints, l: Ints, n_answers: int) -> int:  # noqa: E741
     ----------
     k, l : shape (n,)
     n_answers : int
-
-    Returns
-    -------
-    int
+        Number of answers of the table; every index is below it.
     """
     low, high = np.minimum(k, l)[k != l], np.maximum(k, l)[k != l]
     return len(np.unique(np.ravel_multi_index((low, high), (n_answers, n_answers))))

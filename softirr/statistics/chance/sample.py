@@ -52,6 +52,7 @@ def sample(
     marginals : {"answers", "gwet2014"}
         Which answers π consists of, see :class:`softirr.answers.ratings.Pooling`.
     seed : int
+        Seed of the random pairs; the same seed draws the same pairs.
 
     Returns
     -------
@@ -81,11 +82,12 @@ class _Sampled:
 
     Attributes
     ----------
-    ratings : Ratings
     pooling : Pooling
+        Rows of π and their weights.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     pairs : DifferentPairs
+        A sample of the pairs of answers to different items, or all of them.
     values : shape (M,)
         Equivalence of each of ``pairs``.
     """

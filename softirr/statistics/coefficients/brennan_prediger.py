@@ -20,6 +20,7 @@ def brennan_prediger(draws: Draws) -> Floats:
     Parameters
     ----------
     draws : Draws
+        K draws of the equivalences, of agreement by chance and of the item weights.
 
     Returns
     -------

@@ -21,6 +21,7 @@ def cohen(draws: Draws) -> Floats:
     Parameters
     ----------
     draws : Draws
+        K draws of the equivalences, of agreement by chance and of the item weights.
 
     Returns
     -------

@@ -38,6 +38,7 @@ class Reference:
     short : str
         As running text has them.
     year : int
+        Year of publication.
     title, kind : str
         ``kind`` is the type of the BibTeX entry.
     where : str
@@ -77,6 +78,7 @@ class Definition:
     observed, expected : str
         Formulas of its two terms in Markdown, for the table of the documentation; empty if it lacks the term.
     references : tuple of Reference
+        Works that define the coefficient, which reports and the documentation cite.
     over_draws : callable
         Returns the coefficient in each draw of equivalences, chance and item weights. Its value comes from a draw with
         equal weights.

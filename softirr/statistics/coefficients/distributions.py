@@ -62,6 +62,7 @@ def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
     scores : shape (P,)
         Equivalence of same-item pairs.
     chance : ChanceDistribution
+        Equivalences of answers to different items.
 
     Returns
     -------
@@ -76,11 +77,9 @@ def upper_point(chance: ChanceDistribution, level: float = LEVEL) -> tuple[int, 
     Parameters
     ----------
     chance : ChanceDistribution
+        Equivalences of answers to different items.
     level : float
-
-    Returns
-    -------
-    tuple of (int, float)
+        Share of the different-item pairs beyond the point, between 0 and 1.
     """
     step = int(np.flatnonzero(chance.tail >= level)[-1])
     return step, float((level - chance.tail[step + 1]) / (chance.tail[step] - chance.tail[step + 1]))
@@ -94,7 +93,9 @@ def credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Flo
     steps : shape (P,)
         Equivalence of same-item pairs on the grid.
     chance : ChanceDistribution
+        Equivalences of answers to different items.
     level : float
+        Share of the different-item pairs that lies beyond chance, between 0 and 1.
 
     Returns
     -------

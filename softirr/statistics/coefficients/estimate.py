@@ -44,6 +44,7 @@ class Estimate:
     Attributes
     ----------
     value : float or None
+        The coefficient with equal item weights; None if it is undefined.
     undefined : str or None
         Reason for the missing value.
     expected : float or None

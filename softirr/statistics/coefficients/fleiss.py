@@ -15,6 +15,7 @@ def fleiss(draws: Draws) -> Floats:
     Parameters
     ----------
     draws : Draws
+        K draws of the equivalences, of agreement by chance and of the item weights.
 
     Returns
     -------

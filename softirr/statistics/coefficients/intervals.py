@@ -28,8 +28,11 @@ class Interval(JsonObject):
     Attributes
     ----------
     value : float or None
+        The coefficient by this route; None if it is undefined.
     standard_error : float or None
+        None without an interval.
     ci95 : (float, float) or None
+        Lower and upper end; None if it cannot be estimated, as for fewer than two items.
     """
 
     value: float | None
@@ -63,7 +66,9 @@ class Coefficient:
     Attributes
     ----------
     value : float or None
+        None if it is undefined, for the reason ``undefined``.
     standard_error : float or None
+        Standard deviation of the value over all draws; None without an interval.
     ci95 : (float, float) or None
         The 95% interval to report.
     undefined : str or None
@@ -149,6 +154,7 @@ def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: 
     Parameters
     ----------
     value : float
+        The coefficient with equal item weights.
     draws : shape (K,)
     floor : float
         Lowest possible value; the highest is 1.

@@ -17,6 +17,7 @@ def krippendorff(draws: Draws) -> Floats:
     Parameters
     ----------
     draws : Draws
+        K draws of the equivalences, of agreement by chance and of the item weights.
 
     Returns
     -------

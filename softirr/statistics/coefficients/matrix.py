@@ -32,11 +32,13 @@ class MatrixAgreement:
     Attributes
     ----------
     ratings : Ratings
+        Cells of the matrix that are not missing.
     scores : shape (P,)
         Similarity of each of ``ratings.comparisons``.
     chance : Chance or None
         Agreement expected by chance; None if no answers can be compared.
     summary : Summary
+        Estimates of the coefficients, of each rater and of each rater pair.
     """
 
     ratings: Ratings
@@ -86,6 +88,7 @@ def matrix_agreement(
     target_se : float
         Standard error of the expected agreement to reach with ``chance="sample"``.
     seed : int
+        Seed of the permutations or of the sample; ``chance="exact"`` does not use it.
 
     Returns
     -------

@@ -30,6 +30,7 @@ def sigma(draws: Draws) -> Floats:
     Parameters
     ----------
     draws : Draws
+        K draws of the equivalences, of agreement by chance and of the item weights.
 
     Returns
     -------

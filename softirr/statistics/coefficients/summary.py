@@ -36,6 +36,7 @@ class ByMeasure:
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance
+        Agreement by chance, by the same measure as ``scores``.
     ids : shape (n_items,), optional
         A number that identifies each item: two tables share the weights of an item.
     """
@@ -150,7 +151,6 @@ def summarize(
 
     Parameters
     ----------
-    ratings : Ratings
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance or None
@@ -159,10 +159,6 @@ def summarize(
         Chance computed with other marginals, for the coefficients that take them.
     ids : shape (n_items,), optional
         A number that identifies each item; None for items named by their row from 0, as in a data frame.
-
-    Returns
-    -------
-    Summary
     """
     if chance is None:
         reason = undefined(missing(ratings) or Undefined.NO_OVERLAP)

@@ -49,6 +49,7 @@ def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
     Parameters
     ----------
     a, b : Sample
+        Coefficients with their draws. Items of the same id are the same items, unless ``independent``.
     independent : bool
         Whether items of the same id are different items, so that the covariance is 0.
     """
@@ -66,6 +67,7 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
     Parameters
     ----------
     a, b : Sample
+        Coefficients with their draws; a is subtracted from b.
     independent : bool
         Items of the same id are different items.
 
@@ -114,6 +116,7 @@ def p_value(change: Coefficient, n: int) -> float | None:
     Returns
     -------
     float or None
+        None without an interval, and for fewer than two items.
     """
     if change.value is None or change.ci95 is None or n < 2:
         return None
@@ -158,6 +161,7 @@ def one_sided(distance: float, reach: float, n: int) -> float:
     Returns
     -------
     float
+        0 or 1 if ``reach`` is not above 0.
     """
     from scipy.special import stdtr
 
@@ -176,6 +180,7 @@ def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
     n : int
         Items; the tests have n - 1 degrees of freedom.
     margin : float
+        Largest difference that counts as equivalent, on the scale of the coefficients.
 
     Returns
     -------
@@ -200,15 +205,18 @@ def limit(change: Coefficient, n: int, level: float, *, upper: bool) -> float | 
     Parameters
     ----------
     change : Coefficient
+        The difference, with its 95% interval.
     n : int
         Items; t has n - 1 degrees of freedom.
     level : float
         One minus the coverage, such as 0.05.
     upper : bool
+        Whether to return the upper limit; otherwise the lower one.
 
     Returns
     -------
     float or None
+        None without an interval, and for fewer than two items.
     """
     if change.value is None or change.ci95 is None or n < 2:
         return None
@@ -222,10 +230,12 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     Parameters
     ----------
     p : sequence of (float or None)
+        P values in any order.
 
     Returns
     -------
     list of (float or None)
+        In the order of ``p``; at most 1.
 
     Examples
     --------
@@ -252,10 +262,12 @@ def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
     p : sequence of (float or None)
         None does not count, and has the level of a single hypothesis.
     level : float
+        Probability of rejecting any true hypothesis, such as 0.05.
 
     Returns
     -------
     list of float
+        In the order of ``p``.
 
     Examples
     --------
@@ -283,6 +295,7 @@ class Equality(JsonObject):
     df : int
         One less than the number of coefficients.
     p : float
+        Probability of a statistic at least this large if the coefficients are the same.
     """
 
     statistic: float
@@ -299,12 +312,14 @@ def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equalit
     Parameters
     ----------
     samples : sequence of Sample
+        Coefficients with their draws; undefined ones are left out.
     independent : bool
         Whether items of the same id are different items.
 
     Returns
     -------
     Equality or None
+        None for fewer than three coefficients, if a standard error is 0, or if they are copies of one another.
     """
     from scipy.stats import chi2, f
 

@@ -74,6 +74,7 @@ class Frame:
         ----------
         first, second : shape (M,)
         texts : TextPairs
+            Pairs of texts that could match in these pairs of answers.
         rank : shape (E,)
         total : float
             Sum of the weights of the pairs of texts in observed agreement.
@@ -97,6 +98,7 @@ class Frame:
         ----------
         first, second : shape (M,)
         texts : TextPairs
+            Pairs of texts that could match in these pairs of answers.
         rank : shape (E,)
         weights : shape (M,)
             Weight of each pair of answers in agreement by chance.
@@ -126,6 +128,7 @@ class RatingsOfPairs(Ratings):
     Attributes
     ----------
     of_rater : int
+        Index of the rater that selects the pairs.
     with_rater : bool
         Whether the pairs with this rater are compared, or those without.
     """
@@ -159,9 +162,11 @@ class Design:
     Attributes
     ----------
     ratings : Ratings
+        Ratings of the table, or of some pairs of raters on some items.
     same : Frame
         In the order of ``ratings.comparisons``.
     different : Frame
+        A random sample of the pairs of answers to different items, or all of them.
     cohen_weight, pooled_weight : shape (M,)
         Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
     rows : two arrays of shape (M,)
@@ -207,6 +212,7 @@ class Design:
         all_up_to : int
             Number of pairs of answers to different items up to which all are taken; at least ``pool``.
         seed : int
+            Seed of the random pairs of different items, and of the order in which pairs are drawn.
         """
         comparisons = ratings.comparisons
         draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
@@ -238,12 +244,9 @@ class Design:
         rows : shape (n,)
             Rows of the ratings that count, ascending.
         rater : int
+            Index of a rater.
         with_rater : bool
             Pairs of this rater with others, or pairs of the others.
-
-        Returns
-        -------
-        Design
         """
         some = self.ratings.restricted(rows)
         ratings = RatingsOfPairs(

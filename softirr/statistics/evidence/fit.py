@@ -25,9 +25,11 @@ class Fit:
     Parameters
     ----------
     design : Design
+        Pairs of texts of the table, in strata by the measure's P.
     record : Record
         Prior knowledge of the measure, before any judgment.
     judged : Judged
+        Judgments. Those of pairs that are no longer in the table inform the calibration only.
 
     Attributes
     ----------

@@ -55,6 +55,7 @@ class Judged:
     p : shape (n,)
         The measure's P.
     n_texts : int
+        Number of texts of the table; part of the encoding of ``keys``.
     former : FormerPairs
         Judged pairs that are no longer pairs of the table.
     """

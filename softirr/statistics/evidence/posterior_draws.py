@@ -49,6 +49,7 @@ def posterior_draws(
     Parameters
     ----------
     fit : Fit
+        Probabilities of the table's pairs of texts after all evidence.
     ratings : Ratings
         Ratings of the table.
     by_measure : shape (P,)
@@ -60,6 +61,7 @@ def posterior_draws(
     ids : shape (n_items,)
         A number that identifies each item.
     n_draws : int
+        Number of draws K.
     """
     # the draws of two tables, or under two measures, are independent, whatever the order of the rows, and items without
     # anything to compare change nothing

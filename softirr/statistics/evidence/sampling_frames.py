@@ -39,6 +39,7 @@ class AuditUnit:
     id : str
         Identifies the pair without revealing anything about it; contains the seed.
     text_a, text_b : str
+        The texts; the id determines which of them comes first.
     """
 
     id: str
@@ -54,15 +55,18 @@ class Frames:
     Parameters
     ----------
     table : AnnotationTable
+        Needs an item with answers of two raters.
     scorer : PairScorer
         Scores pairs of the table's texts.
     seed : int
+        Seed of the drawing; part of the ids.
     assignment : str
         How the measure's sets are matched; part of the ids.
 
     Attributes
     ----------
     design : Design
+        Pairs of texts of the table, and the order in which they are drawn.
     order : shape (n,)
         Rows of the table in the order of ``design.ratings``.
     prefix : str
@@ -135,9 +139,11 @@ def unit_id(prefix: str, text_a: str, text_b: str, *, of_item: bool) -> str:
     Parameters
     ----------
     prefix : str
+        Seed, and a hash of the answers and of the measure: ``Frames.prefix``.
     text_a, text_b : str
         Normalized, in any order.
     of_item : bool
+        Whether the texts are from answers to the same item.
     """
     end = digest(prefix, *sorted((text_a, text_b)))[:10]
     return f"{prefix}-{end}{of_item ^ _mask(prefix, end):02x}"
@@ -172,10 +178,6 @@ def _ranks(ids: tuple[str, ...]) -> Ints:
 def digest(*texts: str) -> str:
     """Hash of texts.
 
-    Parameters
-    ----------
-    *texts : str
-
     Returns
     -------
     str
@@ -195,6 +197,7 @@ def seed_of(ids: Mapping[str, str]) -> int:
     Returns
     -------
     int
+        0 if there are no ids.
 
     Raises
     ------
