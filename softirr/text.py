@@ -18,12 +18,14 @@ _OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
 _UNSAFE = {**_CONTROLS, **_SURROGATES}
 _HAS_UNSAFE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 """Unicode's default-ignorable code points, without the joiners."""
 _JOINING = (
-    "\u0591-\u109f\u1780-\u1c7f\u1cc0-\u1cff\u2190-\u21ff\u2300-\u2328\u232b-\u27bf\u2b00-\u2bff\ua800-\uab2f\uabc0-\uabff\ufb1d-\ufdff\ufe70-\ufefe"
+    "\u0591-\u109f\u1780-\u1c7f\u1cc0-\u1cff\u2190-\u21ff\u2300-\u2328\u232b-\u27bf\u2b00-\u2bff"
+    "\ua800-\uab2f\uabc0-\uabff\ufb1d-\ufdff\ufe70-\ufefe"
     "\U00010a00-\U00011fff\U0001e800-\U0001e95f\U0001f000-\U0001faff"
 )
 """Scripts that need joiners between two characters (Arabic, Hebrew, Indic and others), and emoji."""

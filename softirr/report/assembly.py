@@ -89,8 +89,8 @@ def _distributions(ratings: Ratings, scores: Floats, chance: Chance | None, bins
     return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 
 
-def _alpha_without(table: AnnotationTable, whole: Estimated) -> tuple[tuple[str, float], ...]:
-    by_measure, evidence = whole.scored.summary.by_measure, whole.evidence
+def _alpha_without(table: AnnotationTable, estimates: Estimated) -> tuple[tuple[str, float], ...]:
+    by_measure, evidence = estimates.scored.summary.by_measure, estimates.evidence
     if by_measure is None:
         return ()
     center = by_measure.center if evidence is None else evidence.estimates.rater_estimates.center
@@ -223,8 +223,8 @@ def _rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) ->
     """The agreement of the others with each other, and each rater's difference from it.
 
     Without judgments the interval covers the sampling of the items only, because errors of the measure are largely the
-    same on both sides of a difference. With judgments it comes from the draws of all evidence. Its level is adjusted for
-    the number of raters (Bonferroni).
+    same on both sides of a difference. With judgments it comes from the draws of all evidence. Its level is adjusted
+    for the number of raters (Bonferroni).
 
     Parameters
     ----------
@@ -249,26 +249,27 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
     if agreement.value is None or by_measure is None or not len(of_others):
         return None, None
     measured = by_measure.agreement(of_others), by_measure.agreement(of_rater)
-    others, evidence = measured[0].coefficient, estimates.evidence
+    agreement_of_others, evidence = measured[0].coefficient, estimates.evidence
     if evidence is not None:
         all_pairs = np.arange(len(comparisons.rater_pairs))
         pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
-        others = evidence.estimates.rater_estimates.of_pairs(pairs, others, others)[0]
+        of_pairs = evidence.estimates.rater_estimates.of_pairs
+        agreement_of_others = of_pairs(pairs, agreement_of_others, agreement_of_others)[0]
     samples = [
         Sample(estimate.coefficient, estimate.draws, tuple(map(str, estimate.items.tolist()))) for estimate in measured
     ]
     if evidence is not None and evidence.collected is not None:
-        drawn = [_agreement_draws(evidence, rows) for rows in (of_others, of_rater)]
+        draws_of_both = [_agreement_draws(evidence, rows) for rows in (of_others, of_rater)]
         samples = [
             replace(sample, coefficient=coefficient, draws=draws)
-            for sample, coefficient, draws in zip(samples, (others, agreement), drawn, strict=True)
+            for sample, coefficient, draws in zip(samples, (agreement_of_others, agreement), draws_of_both, strict=True)
         ]
     change = difference(*samples)
-    if others.value is None or change.value is None:
-        return others, None
+    if agreement_of_others.value is None or change.value is None:
+        return agreement_of_others, None
     n_items = min(len(sample.items) for sample in samples)
     low, high = (limit(change, n_items, level, upper=upper) for upper in (False, True))
-    return others, replace(change, ci95=None if low is None or high is None else (low, high))
+    return agreement_of_others, replace(change, ci95=None if low is None or high is None else (low, high))
 
 
 def _agreement_draws(evidence: Evidence, comparisons: Ints) -> Floats:

@@ -78,7 +78,8 @@ def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: 
     notes = []
     if len(texts) > len(frequent):
         notes.append(
-            f"Texts spelled alike were looked for among the {len(frequent):,} most frequent of {len(texts):,} texts only."
+            f"Texts spelled alike were looked for among the {len(frequent):,} most frequent of {len(texts):,} texts "
+            "only."
         )
     if neighbors == 0 or len(frequent) < 2:
         return np.zeros((0, 2), dtype=np.int64), notes

@@ -171,7 +171,7 @@ def _comparison(
     groups, samples = [], []
     for _, scored_part in scored_parts.values():
         samples.append(scored_part.sample(name))
-        groups.append(scored_part.group(samples[-1], scored_part.whole.coefficients[name]))
+        groups.append(scored_part.group(samples[-1], scored_part.estimates.coefficients[name]))
     independent = items == "other"
     differences = differences_of(groups, samples, independent, adjust)
     warnings = [_SEPARATE_CHANCE, *few_items(groups)]
@@ -189,6 +189,7 @@ def _comparison(
             "those that are not."
         )
     scoring, first = next(iter(scored_parts.values()))
+    misfits = (misfit for _, scored_part in scored_parts.values() for misfit in scored_part.estimates.misfits)
     return Comparison(
         name,
         tuple(groups),
@@ -200,9 +201,7 @@ def _comparison(
         adjusted="holm" if adjust and len(differences) > 1 else None,
         equality=equality(samples, independent=independent),
         warnings=tuple(warnings),
-        misfits=tuple(
-            dict.fromkeys(misfit for _, scored_part in scored_parts.values() for misfit in scored_part.whole.misfits)
-        ),
+        misfits=tuple(dict.fromkeys(misfits)),
     )
 
 

@@ -106,13 +106,13 @@ class Part:
 
     label: str
     table: AnnotationTable
-    whole: Estimated
+    estimates: Estimated
     problem: str | None = None
 
     @property
     def scored(self) -> Scored:
         """Its scores and estimates by the measure alone."""
-        return self.whole.scored
+        return self.estimates.scored
 
     def sample(self, name: str) -> Sample:
         """One of its coefficients, with the interval and the draws that a difference is computed with.
@@ -120,8 +120,8 @@ class Part:
         The error of the measure is largely the same in both parts of a difference, so it is not included without
         judgments. With judgments the interval and the draws come from all evidence.
         """
-        coefficient, estimate = self.whole.coefficients[name], self.scored.summary.coefficients[name]
-        evidence = self.whole.evidence
+        coefficient, estimate = self.estimates.coefficients[name], self.scored.summary.coefficients[name]
+        evidence = self.estimates.evidence
         if coefficient.value is None:
             return Sample(coefficient, np.zeros(0), self._items(estimate))
         if coefficient.judgments and evidence is not None and name in evidence.estimates.draws:

@@ -1,4 +1,4 @@
-"""The coefficients of a report: from all evidence, by the one estimator (:mod:`softirr.statistics.evidence.estimator`)."""
+"""Estimate the coefficients of a report from all evidence: :mod:`softirr.statistics.evidence.estimator`."""
 
 from __future__ import annotations
 
@@ -221,8 +221,8 @@ def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
     row[frames.order] = np.arange(len(frames.order))
     n = np.int64(len(frames.order))
 
-    def keys(left: Ints, right: Ints) -> Ints:
-        return np.asarray(np.minimum(left, right) * n + np.maximum(left, right))
+    def keys(left_rows: Ints, right_rows: Ints) -> Ints:
+        return np.asarray(np.minimum(left_rows, right_rows) * n + np.maximum(left_rows, right_rows))
 
     table_pairs, frame_pairs = ratings.comparisons, frames.design.ratings.comparisons
     table_keys, frame_keys = (
@@ -249,5 +249,5 @@ def _audit_summary(estimates: Estimates, collected: Collected, by_measure: Mappi
         expected = expected_agreement({"expected_agreement": estimates.expected}, headline)
         needed = {f"{width:g}": judgments_for(width, best, expected) for width in WIDTHS}
     return AuditSummary(
-        n, collected.asked, collected.unused, measured, off, needed, collected.judges, collected.agreement
+        n, collected.n_pairs, collected.unused, measured, off, needed, collected.judges, collected.agreement
     )

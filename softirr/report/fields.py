@@ -170,7 +170,7 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
 
 
 def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
-    """The agreed values of an item: the median of numbers and dates, else the values that more than half of the raters name.
+    """The agreed values of an item: the median of numbers and dates, else the values that most raters name.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The headline of a report: the coefficient that stands for the whole table.
+"""The headline of a report: the coefficient that represents the whole table.
 
 It is Krippendorff's alpha, the only coefficient for any number of raters and for items that not everybody answered; if
 it is undefined, the next coefficient of `HEADLINE` that is defined. Everything here works on the dictionaries of
@@ -66,7 +66,7 @@ def by_measure(coefficient: Mapping[str, Any]) -> float | None:
 
 
 def raters_below_the_others(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The raters with lower agreement than the others among themselves, if the interval supports it.
+    """The raters who agree less with the others than the others do with each other, if the interval supports it.
 
     Parameters
     ----------

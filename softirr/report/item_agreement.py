@@ -139,7 +139,8 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
     project_words = known_words(table.texts)
 
     def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
-        both = np.repeat(equivalence[:, None], 2, axis=1) if directions is None else directions
-        return explain(pairs, measure, both, project_words=project_words, cache=cache, progress=progress)
+        if directions is None:
+            directions = np.repeat(equivalence[:, None], 2, axis=1)
+        return explain(pairs, measure, directions, project_words=project_words, cache=cache, progress=progress)
 
     return asked

@@ -58,11 +58,11 @@ def meanings(item: Mapping[str, Any]) -> tuple[Meaning, ...]:
         rater_texts = list(match["texts"].items())
         rater_index = {rater: n for n, (rater, _) in enumerate(rater_texts)}
         pairs = match.get("pairs") or [{"raters": list(rater_index), "equivalence": match["equivalence"]}]
-        left, right = zip(*(sorted(rater_index[rater] for rater in pair["raters"]) for pair in pairs), strict=True)
-        p = [pair["equivalence"] for pair in pairs]
-        split, _ = equivalent_groups(
-            len(rater_texts), left, right, p, weight=[1.0] * len(rater_texts), threshold=THRESHOLD
+        left_texts, right_texts = zip(
+            *(sorted(rater_index[rater] for rater in pair["raters"]) for pair in pairs), strict=True
         )
+        p = [pair["equivalence"] for pair in pairs]
+        split, _ = equivalent_groups(left_texts, right_texts, p, weight=[1.0] * len(rater_texts), threshold=THRESHOLD)
         groups += [[rater_texts[n] for n in group] for group in split]
     groups += [[(rater, text)] for rater, texts in item["unmatched"].items() for text in texts]
     texts_of = Counter(rater for group in groups for rater, _ in group)

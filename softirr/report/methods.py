@@ -138,4 +138,7 @@ def _interval_basis(report: Mapping[str, Any]) -> str:
         if judged
         else "estimated from benchmark populations, because no pair of these texts was judged"
     )
-    return f"The interval covers the sampling of the items and the errors of the measure, {source}; raters are taken as fixed."
+    return (
+        f"The interval covers the sampling of the items and the errors of the measure, {source}; raters are taken as "
+        "fixed."
+    )

@@ -38,8 +38,8 @@ class AgreementOptions:
     marginals : {"answers", "gwet2014"}
         Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.answers.ratings.Pooling`.
     compat : {"braylan2022"}, optional
-        sigma and KS as their authors' code computes them, see :mod:`softirr.statistics.coefficients.braylan`: from a random sample
-        of chance, without intervals.
+        sigma and KS as their authors' code computes them, see :mod:`softirr.statistics.coefficients.braylan`: from a
+        random sample of chance, without intervals.
     reasons : bool
         Say for each pair of texts of an item that does not match why, see :mod:`softirr.meaning.policy.reasons`.
     matches : bool

@@ -31,8 +31,8 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
     ``coefficients``, ``items``, ``raters``, ``pairs``, ``matches``, ``meanings``, ``reasons`` and ``differences`` are
     written as CSV and Parquet and are sheets of ``report.xlsx``; ``soft_labels.jsonl`` has each item's distribution
     over meanings, ``report.html`` is one page with the figures that needs no server, ``methods.md`` one paragraph for a
-    paper, and ``report.json`` the whole report. Items and raters have the names of the input, so that each table joins it. In CSV and XLSX a text that a
-    spreadsheet would run gets an apostrophe in front.
+    paper, and ``report.json`` the whole report. Items and raters have the names of the input, so that each table joins
+    it. In CSV and XLSX a text that a spreadsheet would run gets an apostrophe in front.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class JudgedRaters:
         collected = collect(self._frames, read)
         self._judged = collected.judged
         self.warnings = (
-            f"{len(collected.judged.keys)} of {collected.asked} pairs of texts on the sheets are judged and count.",
+            f"{len(collected.judged.keys)} of {collected.n_pairs} pairs of texts on the sheets are judged and count.",
             *judgment_notes(collected),
         )
         if not len(self._judged.keys):
@@ -106,7 +106,7 @@ class JudgedRaters:
         self._record = record_of(recorded_provenance(measure))
 
     def compared(
-        self, rater: str, others: Collection[str], items: Collection[str], coefficient: str
+        self, rater: str, other_raters: Collection[str], items: Collection[str], coefficient: str
     ) -> tuple[JudgedPart, JudgedPart]:
         """The others with each other, and the rater with the others, on the same items.
 
@@ -116,15 +116,15 @@ class JudgedRaters:
         """
         table, ratings = self._frames.table, self._frames.design.ratings
         raters, names = sorted(table.raters), sorted(table.items)
-        people = np.array([name == rater or name in others for name in raters])
+        people = np.array([name == rater or name in other_raters for name in raters])
         is_kept_item = np.array([name in items for name in names])
         rows = np.flatnonzero(people[ratings.rater] & is_kept_item[ratings.item])
         number = raters.index(rater)
-        among, own = (
-            self._part(self._frames.design.part(rows, number, with_rater=with_rater), coefficient)
-            for with_rater in (False, True)
+        without_rater, with_rater = (
+            self._part(self._frames.design.part(rows, number, with_rater=has_rater), coefficient)
+            for has_rater in (False, True)
         )
-        return among, own
+        return without_rater, with_rater
 
     def _part(self, design: Design, name: str) -> JudgedPart:
         ratings = design.ratings
@@ -151,10 +151,10 @@ class JudgedRaters:
         judged = self._judged
 
         def numbers(texts: TextPairs) -> Ints:
-            positions = np.unique(judged.place(texts.left, texts.right))
+            positions = np.unique(judged.place(texts.left_texts, texts.right_texts))
             return positions[positions >= 0]
 
         part_pairs, all_pairs = numbers(design.same.texts), numbers(self._frames.design.same.texts)
-        used = np.union1d(part_pairs, np.setdiff1d(np.arange(len(judged.keys)), all_pairs))
-        part = Judged(judged.keys[used], judged.same[used], judged.p[used], judged.n_texts, judged.former)
-        return part, len(part_pairs)
+        rows = np.union1d(part_pairs, np.setdiff1d(np.arange(len(judged.keys)), all_pairs))
+        judged_of_part = Judged(judged.keys[rows], judged.same[rows], judged.p[rows], judged.n_texts, judged.former)
+        return judged_of_part, len(part_pairs)

@@ -283,8 +283,8 @@ class _Counts:
 def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:
     """The most frequent examples: first those with this main reason, then those with another main reason."""
     frequent = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
-    for seen in sorted(frequent, key=lambda occurrences: occurrences.first.kinds[0] != kind):
-        yield Example(tuple(seen.items), seen.pairs, seen.first)
+    for occurrences in sorted(frequent, key=lambda entry: entry.first.kinds[0] != kind):
+        yield Example(tuple(occurrences.items), occurrences.pairs, occurrences.first)
 
 
 def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:

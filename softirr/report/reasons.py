@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -61,17 +61,17 @@ class ItemReason:
     @property
     def difference(self) -> str:
         """The type of difference from the first rater's side: see :mod:`softirr.report.differences`."""
-        kind, left, right = self.reason.kind, self.reason.left_wording, self.reason.right_wording
+        kind, left_words, right_words = self.reason.kind, self.reason.left_wording, self.reason.right_wording
         if kind in ("contradiction", "negation"):
             return "contradiction"
         if kind == "one rater only":
-            return "addition" if left else "omission"
+            return "addition" if left_words else "omission"
         if kind == "list":
-            return "addition" if len(left) > len(right) else "omission"
+            return "addition" if len(left_words) > len(right_words) else "omission"
         if (broader := self.broader) is not None:
             return "more specific" if broader else "more general"
-        if kind in KINDS and not (left and right):
-            return "more specific" if left else "more general"
+        if kind in KINDS and not (left_words and right_words):
+            return "more specific" if left_words else "more general"
         return "substitution"
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def open_pairs(
                 if texts_by_rater[a] != texts_by_rater[b]
             ]
         )
-        size += sum(len(left) * len(right) for _, left, right in batch[-1])
+        size += sum(len(left_texts) * len(right_texts) for _, left_texts, right_texts in batch[-1])
         if size >= _AT_ONCE:
             result += _open_pairs(batch, score, threshold)
             batch, size = [], 0
@@ -130,32 +130,37 @@ _AT_ONCE = 1 << 18
 
 
 def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: float) -> list[tuple[OpenPair, ...]]:
-    pairs = [(a, b) for rater_pairs in items for _, left, right in rater_pairs for a in left for b in right]
+    pairs = [
+        pair
+        for rater_pairs in items
+        for _, left_texts, right_texts in rater_pairs
+        for pair in product(left_texts, right_texts)
+    ]
     values = score(pairs).tolist() if pairs else []
     start = 0
     result = []
     for rater_pairs in items:
         pairs_left: list[OpenPair] = []
-        for raters, left, right in rater_pairs:
-            stop = start + len(left) * len(right)
-            if not left or not right:
-                pairs_left += [OpenPair(raters, (text, None), 0) for text in left]
-                pairs_left += [OpenPair(raters, (None, text), 1) for text in right]
+        for raters, left_texts, right_texts in rater_pairs:
+            stop = start + len(left_texts) * len(right_texts)
+            if not left_texts or not right_texts:
+                pairs_left += [OpenPair(raters, (text, None), 0) for text in left_texts]
+                pairs_left += [OpenPair(raters, (None, text), 1) for text in right_texts]
             elif stop == start + 1:
                 if values[start] < threshold:
-                    pairs_left.append(OpenPair(raters, (left[0], right[0])))
+                    pairs_left.append(OpenPair(raters, (left_texts[0], right_texts[0])))
             else:
-                pairs_left += _of_sets(raters, left, right, values[start:stop], threshold)
+                pairs_left += _of_sets(raters, left_texts, right_texts, values[start:stop], threshold)
             start = stop
         result.append(tuple(pairs_left))
     return result
 
 
 def _of_sets(
-    raters: tuple[str, str], left: Sequence[str], right: Sequence[str], p: list[float], threshold: float
+    raters: tuple[str, str], left_texts: Sequence[str], right_texts: Sequence[str], p: list[float], threshold: float
 ) -> Iterator[OpenPair]:
     """The open pairs of two sets; `p` is row by row how equal their texts are."""
-    width = len(right)
+    width = len(right_texts)
     in_row = [p[start : start + width] for start in range(0, len(p), width)]
     in_column = [p[column::width] for column in range(width)]
     rows = {row: None for row, values in enumerate(in_row) if max(values) < threshold}
@@ -163,11 +168,12 @@ def _of_sets(
     for _, row, column in sorted((-in_row[row][column], row, column) for row in rows for column in columns):
         if row in rows and column in columns:
             del rows[row], columns[column]
-            yield OpenPair(raters, (left[row], right[column]))
+            yield OpenPair(raters, (left_texts[row], right_texts[column]))
     for row in rows:
-        yield OpenPair(raters, (left[row], right[in_row[row].index(max(in_row[row]))]), 0)
+        yield OpenPair(raters, (left_texts[row], right_texts[in_row[row].index(max(in_row[row]))]), 0)
     for column in columns:
-        yield OpenPair(raters, (left[in_column[column].index(max(in_column[column]))], right[column]), 1)
+        closest = in_column[column].index(max(in_column[column]))
+        yield OpenPair(raters, (left_texts[closest], right_texts[column]), 1)
 
 
 def explain_items(

@@ -72,7 +72,7 @@ class RaterAgreement(JsonObject):
     others : Coefficient or None
         Mean equivalence of the other raters' answers with each other; None with fewer than three raters.
     difference : Coefficient or None
-        The rater's agreement minus that of the others, with an interval that is adjusted for the number of raters.
+        ``agreement`` minus ``others``, with an interval that is adjusted for the number of raters.
     """
 
     id: str
@@ -135,9 +135,9 @@ class ItemAgreement:
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
         kinds = {
-            (rater, text, other, its): reason.reason.kind
+            (rater, text, other_rater, other_text): reason.reason.kind
             for reason in self.reasons
-            for (rater, other), (text, its) in (
+            for (rater, other_rater), (text, other_text) in (
                 (reason.raters, reason.texts),
                 (reason.raters[::-1], reason.texts[::-1]),
             )

@@ -156,23 +156,25 @@ class _Difference:
     Attributes
     ----------
     kind : str
-        ``instead`` (of what most raters have), ``against`` (what `others` have), ``only``, ``lacks`` or ``empty``.
+        ``instead`` (of what most raters have), ``against`` (the text of `other_raters`), ``only``, ``lacks`` or
+        ``empty``.
     """
 
     kind: str
     who: tuple[str, ...]
     text: str = ""
-    other: str = ""
-    others: tuple[str, ...] = ()
+    other_text: str = ""
+    other_raters: tuple[str, ...] = ()
 
     def phrase(self, people: Mapping[tuple[str, ...], str], longest: int) -> str:
         has, lacks = ("have", "lack") if len(self.who) > 1 else ("has", "lacks")
-        who, text, other = people[self.who], quoted(self.text, longest), quoted(self.other, longest)
+        who, text, other_text = people[self.who], quoted(self.text, longest), quoted(self.other_text, longest)
         match self.kind:
             case "instead":
-                return f"{who} {has} {text} instead of {other}"
+                return f"{who} {has} {text} instead of {other_text}"
             case "against":
-                return f"{who} {has} {text}, {people[self.others]} {'have' if len(self.others) > 1 else 'has'} {other}"
+                others_have = "have" if len(self.other_raters) > 1 else "has"
+                return f"{who} {has} {text}, {people[self.other_raters]} {others_have} {other_text}"
             case "only":
                 return f"only {who} {has} {text}"
             case "lacks":
@@ -182,7 +184,7 @@ class _Difference:
 
 
 def _differences(field: Mapping[str, Any], raters: Sequence[str], threshold: float) -> Iterator[_Difference]:
-    """List the differences: replaced texts first, then texts of few, texts that few lack, and empty answers."""
+    """List the differences: replaced texts first, then texts of a few raters, missing texts, and empty answers."""
     meanings = meanings_of(field, threshold)
     empty = tuple(str(rater) for rater in field.get("empty") or ())
     explained: set[tuple[str, int]] = set()
@@ -245,8 +247,8 @@ def _unequal_wordings(field: Mapping[str, Any], meanings: Sequence[Meaning], thr
     for meaning in meanings:
         for a, b in combinations(dict.fromkeys(meaning.values()), 2):
             if frozenset((a, b)) in apart:
-                who, others = (tuple(r for r, text in meaning.items() if text == side) for side in (a, b))
-                yield _Difference("against", who, a, b, others)
+                who, other_raters = (tuple(r for r, text in meaning.items() if text == side) for side in (a, b))
+                yield _Difference("against", who, a, b, other_raters)
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -254,7 +256,7 @@ def _unequal_wordings(field: Mapping[str, Any], meanings: Sequence[Meaning], thr
 
 def _fit(differences: Sequence[_Difference], names: Mapping[str, str], rater: str) -> str:
     """Return as many differences as fit, with shorter quotations and without names if necessary."""
-    sets = {who for difference in differences for who in (difference.who, difference.others)}
+    sets = {who for difference in differences for who in (difference.who, difference.other_raters)}
     with_names = {who: listed([names[rater] for rater in who]) for who in sets}
     with_counts = {who: plural(len(who), rater) for who in sets}
     for people in (with_names, with_counts):

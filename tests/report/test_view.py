@@ -80,7 +80,7 @@ class TestCause:
         (dee,) = (rater for rater in report["raters"] if rater["id"] == "dee")
         assert [scale.value for scale in cause.scale] == [dee["agreement"], dee["others"]["value"]]
         assert dee["difference"]["value"] == pytest.approx(dee["agreement"] - dee["others"]["value"])
-        assert cause.sentence.startswith("Mostly Dee D.: 0.") and "among themselves" in cause.sentence
+        assert cause.sentence.startswith("Mostly Dee D.: 0.") and cause.sentence.endswith(" with each other.")
         assert (cause.link, cause.link_text) == ("/raters/dee", "See the 10 worst tasks")
 
     def test_no_more_items_are_announced_than_there_are(self) -> None:
@@ -114,7 +114,7 @@ class TestCause:
         assert shown_view.cause is not None and shown_view.cause.reason == "side"
         assert (
             shown_view.cause.sentence
-            == "No rater stands out. In all items with differences, the texts name different sides."
+            == "No rater is clearly below the others. In all items with differences, the texts name different sides."
         )
         assert shown_view.next_step is not None and shown_view.next_step.sentence == "Settle whether side counts."
         assert shown_view.next_step.examples == ("“rash on the right arm” / “rash on the left arm”",)

@@ -111,10 +111,10 @@ def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | N
     if people:
         n_compared = sum(item["agreement"] is not None for item in report["items"])
         return _person_cause(people[0], n_compared, names, links)
-    prefix = f"No {names.rater} stands out" if len(report["raters"]) > 2 else ""
+    prefix = f"No {names.rater} is clearly below the others" if len(report["raters"]) > 2 else ""
     reason = _largest_reason(report)
     if reason is None:
-        return Cause("none", f"{prefix}." if prefix else "No single reason stands out.")
+        return Cause("none", f"{prefix}." if prefix else "No single reason is frequent.")
     kind, share, items = reason
     clause = CLAUSES[kind][0].format(rater=names.rater)
     share_words = "all" if share > 0.995 else f"{_share_in_words(share)} of the"
@@ -126,14 +126,14 @@ def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | N
 
 
 def _person_cause(rater: Mapping[str, Any], n_items: int, names: Names, links: Links) -> Cause:
-    name, others = names.of_rater(rater["id"]), rater["others"]
+    name, agreement_of_others = names.of_rater(rater["id"]), rater["others"]
     sentence = (
-        f"Mostly {name}: {number(rater['agreement'])} with the others, who have {number(others['value'])} among "
-        "themselves."
+        f"Mostly {name}: {number(rater['agreement'])} with the others, who have "
+        f"{number(agreement_of_others['value'])} with each other."
     )
     scale = (
         Scale(f"{name} with the others", rater["agreement"], ends(rater["agreement_ci95"])),
-        Scale("The others with each other", others["value"], ends(others["ci95"])),
+        Scale("The others with each other", agreement_of_others["value"], ends(agreement_of_others["ci95"])),
     )
     link = links.rater(rater["id"])
     text = f"See the {plural(min(WORST_ITEMS, n_items), f'worst {names.item}')}" if link else None

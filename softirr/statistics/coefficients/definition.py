@@ -136,7 +136,10 @@ BRAYLAN_2022 = Reference(
     authors="Braylan, A. and Alonso, O. and Lease, M.",
     short="Braylan et al.",
     year=2022,
-    title="Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation tasks",
+    title=(
+        "Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation "
+        "tasks"
+    ),
     kind="inproceedings",
     where="Proceedings of the ACM Web Conference 2022",
 )

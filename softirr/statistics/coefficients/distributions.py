@@ -44,7 +44,10 @@ def one_item(ratings: Ratings, chance: Chance) -> Undefined | None:
 
 
 def tail_shift(draws: Draws, chance: ChanceDistribution, step: int) -> Floats:
-    """First-order change of ``chance.tail[step]`` by the item weights, shape (K,); 0 if the shares by row are unknown."""
+    """First-order change of ``chance.tail[step]`` by the item weights, shape (K,).
+
+    0 if the shares by row are unknown.
+    """
     if chance.row_tail is None:
         return np.zeros(len(draws.sampling))
     values = chance.row_tail(step)

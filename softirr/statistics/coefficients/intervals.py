@@ -97,17 +97,17 @@ class Coefficient:
             raise InputError(f"The coefficient has no value: {self.undefined or 'there is nothing to compare'}.")
         return self.value
 
-    def __lt__(self, other: float | Coefficient) -> bool:
-        return float(self) < float(other)
+    def __lt__(self, bound: float | Coefficient) -> bool:
+        return float(self) < float(bound)
 
-    def __le__(self, other: float | Coefficient) -> bool:
-        return float(self) <= float(other)
+    def __le__(self, bound: float | Coefficient) -> bool:
+        return float(self) <= float(bound)
 
-    def __gt__(self, other: float | Coefficient) -> bool:
-        return float(self) > float(other)
+    def __gt__(self, bound: float | Coefficient) -> bool:
+        return float(self) > float(bound)
 
-    def __ge__(self, other: float | Coefficient) -> bool:
-        return float(self) >= float(other)
+    def __ge__(self, bound: float | Coefficient) -> bool:
+        return float(self) >= float(bound)
 
     @property
     def items_only(self) -> Interval:

@@ -235,7 +235,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     Returns
     -------
     list of (float or None)
-        In the order of ``p``; at most 1.
+        Adjusted p values in the order of ``p``, at most 1.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
     Returns
     -------
     list of float
-        In the order of ``p``.
+        Levels in the order of ``p``.
 
     Examples
     --------

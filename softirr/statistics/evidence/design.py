@@ -316,7 +316,7 @@ class Design:
     def key(self, frame: int, member: int) -> tuple[int, int]:
         """The unordered pair of texts of a draw."""
         texts = (self.different if frame else self.same).texts
-        a, b = int(texts.left[member]), int(texts.right[member])
+        a, b = int(texts.left_texts[member]), int(texts.right_texts[member])
         return (a, b) if a < b else (b, a)
 
 
@@ -326,7 +326,7 @@ def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
     The first pair of texts takes the number of its pair of answers, so that the order of answers with one text is the
     same for any measure.
     """
-    rank = rng.random(len(texts.known))[texts.owner]
+    rank = rng.random(len(texts.known_equivalence))[texts.owner]
     later = np.flatnonzero(texts.owner[1:] == texts.owner[:-1]) + 1
     rank[later] = rng.random(len(later))
     return np.asarray(rank)

@@ -26,8 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Ratings
-from softirr.statistics.chance.expected import Chance
+from softirr.answers.ratings import Floats, Ints
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.estimate import Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, coefficient_of_draws
@@ -35,7 +34,7 @@ from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.judgments import Judged
-from softirr.statistics.evidence.posterior_draws import by_judgments, posterior_draws, posterior_value
+from softirr.statistics.evidence.posterior_draws import MeasureChance, by_judgments, posterior_draws, posterior_value
 from softirr.statistics.evidence.record import Record
 
 __all__ = ["COVERED", "Estimates", "MeasureChance", "RaterEstimates", "estimate"]
@@ -45,27 +44,6 @@ COVERED = registry.coefficient_keys(audited=True)
 _CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
 _NORMAL = 1.959964
 _CERTAIN = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class MeasureChance:
-    """The ratings, scores and agreement by chance of the measure alone.
-
-    Attributes
-    ----------
-    scores : shape (P,)
-        The measure's equivalence of each comparison of ``ratings``.
-    design_index : shape (P,)
-        For each comparison of ``ratings``: its index in the design.
-    ids : shape (n_items,), optional
-        A number that identifies each item, by which two tables share the weights of an item.
-    """
-
-    ratings: Ratings
-    scores: Floats
-    chance: Chance
-    design_index: Ints
-    ids: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +82,7 @@ def estimate(
     Parameters
     ----------
     design : Design
-        Pairs with a known truth are excluded; they are in ``known`` of its frames.
+        Pairs with a known truth are excluded; they are in ``known_equivalence`` of its frames.
     by_measure : mapping of str to Coefficient
         The coefficients by the measure alone. Their intervals cover the sampling of items only.
     record : Record
@@ -133,10 +111,8 @@ class RaterEstimates:
 
     def __init__(self, fit: Fit, measure: MeasureChance) -> None:
         self.fit = fit
-        table = measure.ratings, measure.scores, measure.chance, measure.design_index
-        ids = np.arange(measure.ratings.n_items) if measure.ids is None else measure.ids
-        self._center = posterior_value(fit, *table)
-        self._draws = posterior_draws(fit, *table, ids)
+        self._center = posterior_value(fit, measure)
+        self._draws = posterior_draws(fit, measure)
         self._judged = by_judgments(fit, self._center, self._draws, measure.design_index)
         self._n_judged = len(fit.judged.keys)
 

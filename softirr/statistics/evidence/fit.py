@@ -29,7 +29,7 @@ class Fit:
     record : Record
         Prior knowledge of the measure, before any judgment.
     judged : Judged
-        Judgments. Those of pairs that are no longer in the table inform the calibration only.
+        Judgments; pairs that are no longer in the table inform the calibration only.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Fit:
     def __init__(self, design: Design, record: Record, judged: Judged) -> None:
         self.design, self.record, self.judged = design, record, judged
         same, different = design.same.texts, design.different.texts
-        self._same_at = judged.place(same.left, same.right)
-        self._different_at = judged.place(different.left, different.right)
+        self._same_at = judged.place(same.left_texts, same.right_texts)
+        self._different_at = judged.place(different.left_texts, different.right_texts)
         self.open_same, self.open_different = self._same_at < 0, self._different_at < 0
         self.curve, self.bins = self._calibration()
         self.shares, self.share_variances = self._chance_shares()
@@ -69,7 +69,10 @@ class Fit:
         if not len(self.judged.same):
             return np.zeros(len(judgment_index))
         return count_once(
-            texts.owner, texts.left, texts.right, np.where(judgment_index >= 0, self.judged.same[judgment_index], 0.0)
+            texts.owner,
+            texts.left_texts,
+            texts.right_texts,
+            np.where(judgment_index >= 0, self.judged.same[judgment_index], 0.0),
         )
 
     @cached_property
@@ -134,7 +137,8 @@ class Fit:
     def settled(self) -> Floats:
         """The part of the equivalence that is certain, for each pair of answers to the same item."""
         texts = self.design.same.texts
-        return texts.known + sums(texts.owner, texts.share * self._same_truth, len(texts.known))
+        of_open = sums(texts.owner, texts.share * self._same_truth, len(texts.known_equivalence))
+        return texts.known_equivalence + of_open
 
     @cached_property
     def residual_variance(self) -> float:

@@ -30,7 +30,7 @@ class Collected:
 
     Attributes
     ----------
-    asked : int
+    n_pairs : int
         Different pairs of texts in the sheets.
     unused : int
         Judged pairs that are no longer pairs of the table: they inform the calibration only.
@@ -41,7 +41,7 @@ class Collected:
     """
 
     judged: Judged
-    asked: int
+    n_pairs: int
     unused: int
     unsure: int
     judges: int
@@ -108,7 +108,8 @@ def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], f
 
 def _keys(frames: Frames) -> Any:
     texts = frames.design.same.texts
-    return np.minimum(texts.left, texts.right) * np.int64(len(frames.table.texts)) + np.maximum(texts.left, texts.right)
+    low, high = np.minimum(texts.left_texts, texts.right_texts), np.maximum(texts.left_texts, texts.right_texts)
+    return low * np.int64(len(frames.table.texts)) + high
 
 
 def _verdicts(

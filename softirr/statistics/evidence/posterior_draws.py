@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
 from softirr.statistics.item_weights import N_DRAWS, bootstrap_weights
 
-__all__ = ["by_judgments", "posterior_draws", "posterior_value"]
+__all__ = ["MeasureChance", "by_judgments", "posterior_draws", "posterior_value"]
 
 _FIXED_FROM = 8
 """Fewest judgments of pairs of the same item for the interval by the judgments alone."""
@@ -22,55 +22,62 @@ _MOST_COINS = 20_000_000
 """Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
 
 
-def posterior_value(fit: Fit, ratings: Ratings, by_measure: Floats, chance: Chance, design_index: Ints) -> Draws:
+@dataclass(frozen=True, eq=False)
+class MeasureChance:
+    """The ratings, scores and agreement by chance of the measure alone.
+
+    Attributes
+    ----------
+    scores : shape (P,)
+        The measure's equivalence of each comparison of ``ratings``.
+    design_index : shape (P,)
+        For each comparison of ``ratings``: its index in the design.
+    ids : shape (n_items,), optional
+        A number that identifies each item, by which two tables share the weights of an item.
+    """
+
+    ratings: Ratings
+    scores: Floats
+    chance: Chance
+    design_index: Ints
+    ids: Ints | None = None
+
+
+def posterior_value(fit: Fit, measure: MeasureChance) -> Draws:
     """The expectation of all evidence, with equal weights of items.
 
     Without judgments it is the measure's: known pairs and decisions change their own pairs only.
     """
     if not len(fit.judged.keys):
-        return Draws.value(ratings, by_measure, chance, by_measure)
+        return Draws.value(measure.ratings, measure.scores, measure.chance, measure.scores)
     same, different = fit.equivalence
     by_p = fit.design.by_measure
     ratios = (_ratio(weights, different, by_p) for weights in (fit.design.cohen_weight, fit.design.pooled_weight))
-    return Draws.value(ratings, by_measure, chance, same[design_index], *ratios)
+    return Draws.value(measure.ratings, measure.scores, measure.chance, same[measure.design_index], *ratios)
 
 
-def posterior_draws(
-    fit: Fit,
-    ratings: Ratings,
-    by_measure: Floats,
-    chance: Chance,
-    design_index: Ints,
-    ids: Ints,
-    n_draws: int = N_DRAWS,
-) -> Draws:
+def posterior_draws(fit: Fit, measure: MeasureChance, n_draws: int = N_DRAWS) -> Draws:
     """Draws of a table from its posterior.
 
     Parameters
     ----------
     fit : Fit
         Probabilities of the table's pairs of texts after all evidence.
-    ratings : Ratings
-        Ratings of the table.
-    by_measure : shape (P,)
-        Equivalence of each of the table's comparisons by the measure.
-    chance : Chance
-        Agreement by chance, computed with the measure.
-    design_index : shape (P,)
-        Index of each comparison in the design.
-    ids : shape (n_items,)
-        A number that identifies each item.
+    measure : MeasureChance
+        The table by the measure alone. Items without ids are numbered by row.
     n_draws : int
         Number of draws K.
     """
+    ratings = measure.ratings
+    ids = np.arange(ratings.n_items) if measure.ids is None else measure.ids
     # the draws of two tables, or under two measures, are independent, whatever the order of the rows, and items without
     # anything to compare change nothing
     compared = np.sort(ids[ratings.comparable_items])
     rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(compared.tobytes())))
-    scores, noise = (draws[design_index] for draws in _same_items(fit, rng, n_draws))
+    scores, noise = (draws[measure.design_index] for draws in _same_items(fit, rng, n_draws))
     cohen, pooled = _chance_ratios(fit, rng, n_draws)
     sampling, weights = rng.standard_normal(n_draws), bootstrap_weights(ids, n_draws, n_items=len(compared))
-    return Draws(ratings, by_measure, chance, scores, noise, weights, cohen, pooled, sampling)
+    return Draws(ratings, measure.scores, measure.chance, scores, noise, weights, cohen, pooled, sampling)
 
 
 def _same_items(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
@@ -79,7 +86,7 @@ def _same_items(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Float
     from scipy.special import expit
 
     frame = fit.design.same
-    texts, m = frame.texts, len(frame.texts.known)
+    texts, m = frame.texts, len(frame.texts.known_equivalence)
     settled = fit.settled[:, None]
     if fit.curve is None or not len(texts.p):
         return np.repeat(settled, n_draws, axis=1), np.zeros((m, n_draws))
@@ -89,7 +96,8 @@ def _same_items(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Float
     shift = fit.residuals[frame.stratum][:, None] + _residual_error(fit, q) * rng.standard_normal(n_draws)
     open_ = np.flatnonzero(fit.open_same)
     chances = np.clip(q[bins.of[open_]] + shift[open_], 0, 1)
-    _, first, key = np.unique(fit.judged.key(texts.left, texts.right)[open_], return_index=True, return_inverse=True)
+    open_keys = fit.judged.key(texts.left_texts, texts.right_texts)[open_]
+    _, first, key = np.unique(open_keys, return_index=True, return_inverse=True)
     key = np.argsort(np.argsort(first))[key]  # numbers in the order of the design, not of the rows
     if len(first) * n_draws <= _MOST_COINS:
         deviation = (rng.random((len(first), n_draws), dtype=np.float32)[key] < chances) - chances
@@ -178,9 +186,10 @@ def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Ints) -> t
     rng = np.random.default_rng(0)
     drawn_means = mean[:, None] + error[:, None] * rng.standard_t(max(len(first) - k, 1), (k, draws.scores.shape[1]))
     per_stratum = np.stack(
-        [sums(texts.owner, texts.share * (stratum == h), len(texts.known)) for h in range(k)], axis=1
+        [sums(texts.owner, texts.share * (stratum == h), len(texts.known_equivalence)) for h in range(k)], axis=1
     )
-    value, scores = texts.known[:, None] + per_stratum @ mean[:, None], texts.known[:, None] + per_stratum @ drawn_means
+    known_equivalence = texts.known_equivalence[:, None]
+    value, scores = known_equivalence + per_stratum @ mean[:, None], known_equivalence + per_stratum @ drawn_means
     no_noise = np.broadcast_to(np.zeros((1, 1)), draws.noise.shape)
     fitted = np.broadcast_to(center.scores, draws.scores.shape)
     ones = np.ones(draws.scores.shape[1])

@@ -197,7 +197,7 @@ def seed_of(ids: Mapping[str, str]) -> int:
     Returns
     -------
     int
-        0 if there are no ids.
+        0 without ids.
 
     Raises
     ------

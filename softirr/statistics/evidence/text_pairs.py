@@ -60,19 +60,19 @@ def count_once(owner: Ints, left_texts: Ints, right_texts: Ints, same: Floats) -
 class TextPairs:
     """The E pairs of texts that could match in M pairs of answers.
 
-    The true equivalence of pair i of answers is ``known[i]`` plus the sum of ``share`` over its pairs of equivalent
-    texts.
+    The true equivalence of pair i of answers is ``known_equivalence[i]`` plus the sum of ``share`` over its pairs of
+    equivalent texts.
 
     Attributes
     ----------
-    known : shape (M,)
+    known_equivalence : shape (M,)
         Equivalence that needs no judgment: from texts that occur in both answers or are known to mean the same, and of
         two empty answers.
     settled : shape (M,)
         Number of pairs of different texts that a terminology or a reviewer decided.
     owner : shape (E,)
         Pair of answers that each pair of texts belongs to.
-    left, right : shape (E,)
+    left_texts, right_texts : shape (E,)
         The texts as numbers; equal numbers mean equal texts.
     share : shape (E,)
         2 / (m + n) for answers of m and n texts.
@@ -80,11 +80,11 @@ class TextPairs:
         The measure's P.
     """
 
-    known: Floats
+    known_equivalence: Floats
     settled: Floats
     owner: Ints
-    left: Ints
-    right: Ints
+    left_texts: Ints
+    right_texts: Ints
     share: Floats
     p: Floats
 
@@ -152,12 +152,14 @@ class TextPairs:
 
     def part(self, members: Ints) -> tuple[TextPairs, Ints]:
         """The pairs of texts of some pairs of answers, in their new order, and their indices among the E."""
-        new_index = np.full(len(self.known), -1, dtype=np.int64)
+        new_index = np.full(len(self.known_equivalence), -1, dtype=np.int64)
         new_index[members] = np.arange(len(members))
         texts = np.flatnonzero(new_index[self.owner] >= 0)
-        of = (self.left[texts], self.right[texts], self.share[texts], self.p[texts])
-        return TextPairs(self.known[members], self.settled[members], new_index[self.owner[texts]], *of), texts
+        columns = (self.left_texts[texts], self.right_texts[texts], self.share[texts], self.p[texts])
+        owner = new_index[self.owner[texts]]
+        return TextPairs(self.known_equivalence[members], self.settled[members], owner, *columns), texts
 
     def equivalence(self, of_texts: Floats) -> Floats:
         """Equivalence of the pairs of answers, from the equivalence of the pairs of texts, shape (M,)."""
-        return np.asarray(np.clip(self.known + sums(self.owner, self.share * of_texts, len(self.known)), 0, 1))
+        of_open = sums(self.owner, self.share * of_texts, len(self.known_equivalence))
+        return np.asarray(np.clip(self.known_equivalence + of_open, 0, 1))

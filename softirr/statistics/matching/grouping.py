@@ -14,12 +14,12 @@ _LARGEST = 3000
 _STEPS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
-def components(n: int, left: ArrayLike, right: ArrayLike) -> NDArray[np.int64]:
+def components(n: int, left_nodes: ArrayLike, right_nodes: ArrayLike) -> NDArray[np.int64]:
     """Connected component of each of n nodes.
 
     Parameters
     ----------
-    left, right : array_like of int, shape (m,)
+    left_nodes, right_nodes : array_like of int, shape (m,)
         The linked nodes.
 
     Returns
@@ -30,15 +30,14 @@ def components(n: int, left: ArrayLike, right: ArrayLike) -> NDArray[np.int64]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    a, b = np.asarray(left, dtype=np.int64), np.asarray(right, dtype=np.int64)
+    a, b = np.asarray(left_nodes, dtype=np.int64), np.asarray(right_nodes, dtype=np.int64)
     graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 def equivalent_groups(
-    n: int,
-    left: ArrayLike,
-    right: ArrayLike,
+    left_texts: ArrayLike,
+    right_texts: ArrayLike,
     p: ArrayLike,
     *,
     weight: Sequence[float],
@@ -53,14 +52,12 @@ def equivalent_groups(
 
     Parameters
     ----------
-    n : int
-        Number of texts.
-    left, right : array_like of int, shape (m,)
-        The compared texts.
+    left_texts, right_texts : array_like of int, shape (m,)
+        Numbers of the compared texts.
     p : array_like, shape (m,)
         P(left ≡ right).
-    weight : sequence of float
-        How often each text was given.
+    weight : sequence of float, length n
+        How often each of the n texts was given.
     decided : mapping, optional
         Whether two texts, the smaller number first, mean the same.
 
@@ -73,14 +70,15 @@ def equivalent_groups(
     compared = {
         (min(a, b), max(a, b)): value
         for a, b, value in zip(
-            np.asarray(left, dtype=np.int64).tolist(),
-            np.asarray(right, dtype=np.int64).tolist(),
+            np.asarray(left_texts, dtype=np.int64).tolist(),
+            np.asarray(right_texts, dtype=np.int64).tolist(),
             np.asarray(p, dtype=np.float64).tolist(),
             strict=True,
         )
         if a != b
     }
     decisions = dict(decided or {})  # kept out of the means: one decision would pull its two texts out of their groups
+    n = len(weight)
     order = sorted(range(n), key=lambda i: (-weight[i], i))
     rank = {text: position for position, text in enumerate(order)}
     apart: dict[int, set[int]] = {}

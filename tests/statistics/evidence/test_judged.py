@@ -56,7 +56,7 @@ def drawn_sheet():
 def test_judgments_match_the_pairs_of_the_table(drawn_sheet):
     _, frames, units = drawn_sheet
     collected = collect(frames, [sheet_of(units, truth)])
-    assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (40, 0, 0, 1)
+    assert (collected.n_pairs, collected.unused, collected.unsure, collected.judges) == (40, 0, 0, 1)
     assert collected.agreement is None
     measure = softirr.measure("indel")
     assert by_texts(collected, frames) == {
@@ -72,7 +72,7 @@ def test_judgments_count_under_another_measure(drawn_sheet):
     answers, _, units = drawn_sheet
     frames = frames_of(answers, "jaccard")
     collected = collect(frames, [sheet_of(units, truth)])
-    assert collected.asked == len(collected.judged.keys) == 40
+    assert collected.n_pairs == len(collected.judged.keys) == 40
     assert not len(collected.judged.former.p)
 
 
@@ -93,7 +93,7 @@ def test_judgments_of_pairs_that_are_gone_are_counted(drawn_sheet):
         and (not is_of_item(unit.id) or frozenset((unit.text_a, unit.text_b)) in pairs)
     ]
     assert 0 < len(used_units) < len(units)
-    assert (collected.asked, collected.unused) == (40, 40 - len(used_units))
+    assert (collected.n_pairs, collected.unused) == (40, 40 - len(used_units))
     assert set(by_texts(collected, frames)) == {frozenset((unit.text_a, unit.text_b)) for unit in used_units}
     former, unused_units = collected.judged.former, [unit for unit in units if unit not in used_units]
     measure = softirr.measure("indel")
@@ -117,7 +117,7 @@ def test_several_judges_count_by_their_mean_and_who_cannot_tell_does_not(drawn_s
         for judge, marks in (("me", first_marks), ("you", second_marks))
     ]
     collected = collect(frames, sheets)
-    assert (collected.asked, collected.unused, collected.unsure, collected.judges) == (4, 0, 1, 2)
+    assert (collected.n_pairs, collected.unused, collected.unsure, collected.judges) == (4, 0, 1, 2)
     assert {pair: same for pair, (same, _) in by_texts(collected, frames).items()} == {
         frozenset((first.text_a, first.text_b)): 0.5,
         frozenset((second.text_a, second.text_b)): 1.0,

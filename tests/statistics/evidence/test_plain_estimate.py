@@ -227,9 +227,7 @@ def test_interval_by_judgments_alone(world):
 
 def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
     fit = Fit(world.frames.design, world.record, world.evidence)
-    chance = world.measure_chance
-    table = chance.ratings, chance.scores, chance.chance, chance.design_index
-    draws = posterior_draws(fit, *table, np.arange(chance.ratings.n_items), 40_000)
+    draws = posterior_draws(fit, world.measure_chance, 40_000)
     for number, key in enumerate(world.plain.same):
         drawn_scores = draws.scores[number] + draws.noise[number]
         if any(text not in world.judged for text, _, _ in world.plain.same[key].texts):

@@ -38,13 +38,13 @@ class TestTextPairs:
         without_truth = TextPairs.of(first, second, sizes, texts, score)
         assert scored_pairs == [(0, 2), (0, 3)]
         assert (
-            without_truth.known.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0])
+            without_truth.known_equivalence.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0])
             and without_truth.settled.tolist() == [0] * 4
         )
         assert without_truth.owner.tolist() == [0, 0] and without_truth.share.tolist() == pytest.approx([0.4, 0.4])
         assert without_truth.p.tolist() == pytest.approx([0.2, 0.3])
         with_truth = TextPairs.of(first, second, sizes, texts, score, truth)
-        assert with_truth.known.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0]) and with_truth.settled.tolist() == [
+        assert with_truth.known_equivalence.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0]) and with_truth.settled.tolist() == [
             2,
             0,
             0,

@@ -14,7 +14,7 @@ from softirr.statistics.matching.grouping import components, equivalent_groups
 def grouped(n, pairs, decided=None, weight=None, threshold=0.5):
     left_texts, right_texts, p = [a for a, _, _ in pairs], [b for _, b, _ in pairs], [p for _, _, p in pairs]
     weight = weight or [1] * n
-    return equivalent_groups(n, left_texts, right_texts, p, weight=weight, decided=decided, threshold=threshold)
+    return equivalent_groups(left_texts, right_texts, p, weight=weight, decided=decided, threshold=threshold)
 
 
 def plain_groups(n, known_p, decided, weight, threshold=0.5):
