@@ -24,7 +24,8 @@ from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.registry import coefficient_keys, definition
 from softirr.statistics.coefficients.summary import Summary, summarize
-from softirr.statistics.matching.assignment import METHODS, AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.matching.assignment import METHODS
 
 Values = dict[str, float | None]
 """Value of each coefficient; None if it is not defined."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.project_settings import ProjectSettings
@@ -113,7 +113,7 @@ class Scorer(LoadedMeasures):
         answers : iterable of (int, mapping)
             Raw answers of all tasks (`Store.answers`).
         """
-        from softirr.report.item_agreement import with_reasons
+        from softirr.report.item_agreement import add_what_if
 
         content = content or ReportContent()
         settings, table = preparation.settings, preparation.table(answers, control)
@@ -130,7 +130,8 @@ class Scorer(LoadedMeasures):
             measure = self.judged_measure(settings, content.decisions)
             report, problems = self._agreement(table, measure, options, content.judgments, cache, yielding)
             if content.reasons is not None:
-                report = with_reasons(report, content.reasons, table, measure, options, cache=cache, progress=yielding)
+                report = replace(report, reasons=content.reasons)
+                report = add_what_if(report, table, measure, options, cache=cache, progress=yielding)
             result = without_items(report.to_dict(), sum(item.agreement is not None for item in report.items))
         result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
         result["warnings"] += problems

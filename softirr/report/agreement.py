@@ -22,6 +22,7 @@ from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
+from softirr.report.estimates import Estimated, estimated
 from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.inputs import table_from
 from softirr.report.item_agreement import explainer, under_measure
@@ -31,7 +32,7 @@ from softirr.report.options import AgreementOptions, ChanceMethod
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import Estimated, estimated, scored
+from softirr.report.scoring import scored
 from softirr.report.terminology_use import coverage_of, items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance

@@ -18,9 +18,9 @@ from softirr.defaults import FEW_ITEMS
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.plural import plural
+from softirr.report.estimates import Estimated
 from softirr.report.evidence import MOST_CORRECTED, Evidence, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
-from softirr.report.scoring import Estimated
 from softirr.statistics.chance.expected import GRID, Chance, on_grid
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample

@@ -32,6 +32,7 @@ COLORS = {
 _FONTS = "Arial,Helvetica,Liberation Sans,DejaVu Sans,Noto Sans,sans-serif"
 
 Anchor = Literal["start", "middle", "end"]
+Point = tuple[float, float]
 
 
 class Drawing:
@@ -41,10 +42,9 @@ class Drawing:
         self.width, self.height, self.title = width, height, title
         self._shapes: list[str] = []
 
-    def line(
-        self, x1: float, y1: float, x2: float, y2: float, color: str = "line", width: float = 1, dash: str = ""
-    ) -> None:
+    def line(self, start: Point, end: Point, color: str = "line", width: float = 1, dash: str = "") -> None:
         """A straight line."""
+        (x1, y1), (x2, y2) = start, end
         ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
         self._shapes.append(f'<line {ends} stroke="{_color(color)}" stroke-width="{width:g}"{_dashed(dash)}/>')
 
@@ -107,9 +107,9 @@ def _short(text: str, max_length: int) -> str:
 
 
 def _whiskers(drawing: Drawing, low: float, high: float, y: float, x: Callable[[float], float]) -> None:
-    drawing.line(x(low), y, x(high), y, "same", 2)
+    drawing.line((x(low), y), (x(high), y), "same", 2)
     for end in (low, high):
-        drawing.line(x(end), y - 4, x(end), y + 4, "same", 2)
+        drawing.line((x(end), y - 4), (x(end), y + 4), "same", 2)
 
 
 def _numbers(row: Row) -> str:
@@ -148,12 +148,7 @@ def forest_chart(
     left_edge, right_edge = (20.0, width - 20.0) if narrow else (230.0, width - 140.0)
     top = 0.0
     for name, block_rows in blocks:
-        start, end = axis_range(block_rows)
-        if block_rows[0].is_difference:
-            start, end = min(start, 0.0), max(end, 0.0)
-        elif low is not None:
-            start, end = min(low, start), 1.0
-        start, end, ticks = _ticks(start, end, 4 if narrow else 8)
+        start, end, ticks = _forest_axis(block_rows, low, 4 if narrow else 8)
 
         def x(value: float, start: float = start, end: float = end) -> float:
             return left_edge + (value - start) / (end - start) * (right_edge - left_edge)
@@ -165,13 +160,23 @@ def forest_chart(
             drawing.area(a, top + 28, b - a, bottom - top - 28)
             drawing.text(right_edge, top + 18, BAND, "end")
         for value in ticks:
-            drawing.line(x(value), top + 28, x(value), bottom, "quiet" if abs(value) < 1e-9 else "line")
+            drawing.line((x(value), top + 28), (x(value), bottom), "quiet" if abs(value) < 1e-9 else "line")
             drawing.text(x(value), bottom + 16, number(value), "middle")
         for n, row in enumerate(block_rows):
             y = top + 34 + step * n + (step - 12 if narrow else step / 2)
             _forest_row(drawing, row, y, x, narrow=narrow)
         top = bottom + 30
     return drawing
+
+
+def _forest_axis(rows: Sequence[Row], low: float | None, max_ticks: int) -> tuple[float, float, list[float]]:
+    """The ends and the ticks of an axis: with 0 for differences, and to 1 for values if its low end is set."""
+    start, end = axis_range(rows)
+    if rows[0].is_difference:
+        start, end = min(start, 0.0), max(end, 0.0)
+    elif low is not None:
+        start, end = min(low, start), 1.0
+    return _ticks(start, end, max_ticks)
 
 
 def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float], *, narrow: bool) -> None:
@@ -213,15 +218,15 @@ def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, ta
     def x(axis_value: float) -> float:
         return 12 + (min(max(axis_value, low), 1.0) - low) / (1 - low) * 276
 
-    drawing.line(12, 20, 288, 20, "line", 6)
+    drawing.line((12, 20), (288, 20), "line", 6)
     for tick in sorted({low, 0.0, 0.5, 1.0}):
-        drawing.line(x(tick), 14, x(tick), 26, "quiet")
+        drawing.line((x(tick), 14), (x(tick), 26), "quiet")
         drawing.text(x(tick), 44, number(tick, 1) if tick else "0", "middle")
     if target is not None:
         drawing.group(
-            lambda: drawing.line(x(target), 6, x(target), 34, "chance", 2, "4 3"), f"Target {short_number(target)}"
+            lambda: drawing.line((x(target), 6), (x(target), 34), "chance", 2, "4 3"), f"Target {short_number(target)}"
         )
     if ci95:
-        drawing.line(x(ci95[0]), 20, x(ci95[1]), 20, "same", 6)
+        drawing.line((x(ci95[0]), 20), (x(ci95[1]), 20), "same", 6)
     drawing.dot(x(value), 20, radius=7)
     return drawing

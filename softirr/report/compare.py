@@ -30,7 +30,7 @@ from softirr.report.compared_parts import (
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import is_table, table_from
 from softirr.report.options import AgreementOptions
-from softirr.statistics.comparisons.difference import equality
+from softirr.statistics.comparisons.multiple_tests import equality
 
 __all__ = ["compare", "label_of"]
 

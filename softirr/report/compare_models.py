@@ -30,8 +30,9 @@ from softirr.report.inputs import table_from
 from softirr.report.options import AgreementOptions
 from softirr.report.rater_contrast import JudgedPart, JudgedRaters
 from softirr.report.scoring import Scored
-from softirr.statistics.comparisons.difference import equivalence_p, holm
+from softirr.statistics.comparisons.difference import equivalence_p
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
+from softirr.statistics.comparisons.multiple_tests import holm
 from softirr.statistics.comparisons.verdict import verdict, with_adjusted_intervals
 
 __all__ = ["compare_models"]
@@ -92,29 +93,17 @@ def compare_models(
     >>> comparison.differences[0].b, comparison.differences[0].difference.value
     ('model:one', 0.0)
     """
-    if coefficient not in ("cohen_kappa", "observed_agreement"):
-        raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
-    if not 0 <= margin < 1:
-        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
+    _check_options(coefficient, margin)
     table = table_from(table)
     model_names, people = _models_and_people(table, models)
     refuse_weights(table, "A comparison")
     with open_scoring(measure, options, cache, progress) as scoring:
         contrasts = _Contrasts(table, people, coefficient, scoring, judgments)
-        for model in model_names:
-            contrasts.add(model)
-        if not contrasts.differences:
-            raise InputError("No model shares an item with two people, so there is nothing to compare.")
+        contrasts.add(model_names)
         tests = _alternative_tests(table, scoring, model_names, people, epsilon)
         each_person = _each_with_the_others(table.part(raters=people), coefficient, scoring)
     groups, differences = contrasts.groups, contrasts.differences
-    if len(model_names) == 1:
-        groups[0], differences[0] = replace(groups[0], label=OTHERS), replace(differences[0], a=OTHERS)
-    warnings = contrasts.warnings + _model_warnings(len(differences), adjust, bool(judgments), bool(tests))
-    if not judgments:
-        warnings.insert(0, NOT_AUDITED)
-    elif each_person:
-        warnings.append("Each of the others with the rest of them is by the measure alone.")
+    warnings = _model_warnings(len(differences), adjust, bool(judgments), bool(tests), bool(each_person))
     return Comparison(
         coefficient,
         tuple(groups),
@@ -127,17 +116,28 @@ def compare_models(
         others=each_person,
         margin=margin,
         alternative=tests,
-        warnings=(*few_items(groups), *warnings),
+        warnings=(*few_items(groups), *([] if judgments else [NOT_AUDITED]), *contrasts.warnings, *warnings),
         misfits=tuple(contrasts.misfits),
     )
 
 
-def _model_warnings(n_differences: int, is_adjusted: bool, is_audited: bool, has_tests: bool) -> list[str]:
+def _check_options(coefficient: str, margin: float) -> None:
+    if coefficient not in ("cohen_kappa", "observed_agreement"):
+        raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
+    if not 0 <= margin < 1:
+        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
+
+
+def _model_warnings(
+    n_differences: int, is_adjusted: bool, is_audited: bool, has_tests: bool, has_range: bool
+) -> list[str]:
     warnings = []
     if not is_adjusted and n_differences > 1:
         warnings.append(f"The verdicts are not adjusted for {n_differences} comparisons.")
     if has_tests and is_audited:
         warnings.append("The alternative annotator test uses the measure alone: the judgments do not correct it.")
+    if has_range and is_audited:
+        warnings.append("Each of the others with the rest of them is by the measure alone.")
     return warnings
 
 
@@ -181,8 +181,24 @@ class _Contrasts:
         self.warnings: list[str] = [] if self._judged is None else list(self._judged.warnings)
         self.misfits: dict[str, None] = {}
 
-    def add(self, model: str) -> None:
-        """Compare one model."""
+    def add(self, models: Sequence[str]) -> None:
+        """Compare some models; a single one is compared with "the others".
+
+        Raises
+        ------
+        InputError
+            If no model shares an item with two people.
+        """
+        for model in models:
+            self._add(model)
+        if not self.differences:
+            raise InputError("No model shares an item with two people, so there is nothing to compare.")
+        if len(models) == 1:
+            self.groups[0] = replace(self.groups[0], label=OTHERS)
+            self.differences[0] = replace(self.differences[0], a=OTHERS)
+
+    def _add(self, model: str) -> None:
+        """Compare a model."""
         shared = self._table.part(items=self._shared_items(model), raters=[*self._people, model])
         if not len(shared.item):
             self.warnings.append(f"{model}: no item has an answer of this rater and of two others.")

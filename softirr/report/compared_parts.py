@@ -21,14 +21,16 @@ from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOptio
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
+from softirr.report.estimates import Estimated, estimated
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
-from softirr.report.scoring import Estimated, Scored, estimated, scored
+from softirr.report.scoring import Scored, scored
 from softirr.statistics.coefficients.estimate import Estimate, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
-from softirr.statistics.comparisons.difference import difference, holm, holm_levels, limit, p_value
+from softirr.statistics.comparisons.difference import difference, limit, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
+from softirr.statistics.comparisons.multiple_tests import holm, holm_levels
 
 __all__ = [
     "NOT_AUDITED",

@@ -17,8 +17,8 @@ from softirr.report.charts import forest_chart
 from softirr.report.forest import Row, forest_text
 from softirr.report.terminal_report import measure_phrase, policy_lines, table_lines
 from softirr.statistics.coefficients.registry import coefficient_name
-from softirr.statistics.comparisons.difference import Equality
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
+from softirr.statistics.comparisons.multiple_tests import Equality
 from softirr.text import printable
 
 __all__ = ["Comparison", "range_of"]

@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.answers.ratings import Ints, Ratings
 from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
-from softirr.meaning.measures.pairs import PairScorer
 from softirr.plural import plural
 from softirr.report.headline import HEADLINE, expected_agreement
-from softirr.report.options import AgreementOptions
 from softirr.report.result_parts import Expected
+from softirr.report.scoring import Scored
 from softirr.report.variance import WIDTHS, judgments_for
-from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.intervals import Coefficient, Details
 from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance, estimate
 from softirr.statistics.evidence.judged import Collected, collect
@@ -166,27 +164,17 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
 
 def evidence_of(
     table: AnnotationTable,
-    scorer: PairScorer,
-    ratings: Ratings,
-    scores: Floats,
-    chance: Chance | None,
+    scored_table: Scored,
     by_measure: Mapping[str, Coefficient],
     record: Record,
     sheets: Sequence[Judgments],
-    options: AgreementOptions,
 ) -> Evidence | None:
     """Estimate the coefficients from all evidence.
 
     Parameters
     ----------
-    scorer : PairScorer
-        Scorer of the table's texts.
-    ratings : Ratings
-        Ratings of the table.
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons`` by the measure.
-    chance : Chance or None
-        Chance by the measure.
+    scored_table : Scored
+        Scores and chance of the table by the measure.
     by_measure : mapping of str to Coefficient
         Coefficients by the measure alone, with the interval of the items.
     record : Record
@@ -202,20 +190,22 @@ def evidence_of(
     InputError
         If the sheets cannot be used.
     """
+    ratings, chance, options = scored_table.ratings, scored_table.chance, scored_table.options
     if chance is None and not sheets:
         return None
     ids = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
-    frames = Frames(table, scorer, seed_of(ids) if ids else options.seed, options.assignment)
+    frames = Frames(table, scored_table.scorer, seed_of(ids) if ids else options.seed, options.assignment)
     collected = collect(frames, sheets) if sheets else None
     judged = Judged.nothing(len(table.texts)) if collected is None else collected.judged
     assert chance is not None
-    measure_chance = MeasureChance(ratings, scores, chance, _places(table, ratings, frames), item_numbers(table.items))
+    design_index = _design_index(ratings, frames)
+    measure_chance = MeasureChance(ratings, scored_table.scores, chance, design_index, item_numbers(table.items))
     estimates = estimate(frames.design, by_measure, measure_chance, record, judged)
     audit = None if collected is None else _audit_summary(estimates, collected, by_measure)
     return Evidence(estimates, collected, audit)
 
 
-def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
+def _design_index(ratings: Ratings, frames: Frames) -> Ints:
     """Position of each comparison of the table's ratings in the frames, which are sorted by id."""
     row = np.empty(len(frames.order), dtype=np.int64)
     row[frames.order] = np.arange(len(frames.order))

@@ -1,9 +1,8 @@
-"""The agreement of each item alone, and reasons that were found item by item."""
+"""The agreement of each item alone, and the reasons of its differences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,15 +26,14 @@ from softirr.provenance import Progress
 from softirr.report.inputs import table_from
 from softirr.report.items import ItemOptions, item_agreements
 from softirr.report.options import AgreementOptions
-from softirr.report.reason_counts import ReasonSummary
 from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport
 from softirr.report.terminology_use import items_with_sources
 from softirr.report.what_if import with_what_if
-from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 
-__all__ = ["explainer", "item_agreement", "under_measure", "with_reasons"]
+__all__ = ["add_what_if", "explainer", "item_agreement", "under_measure"]
 
 
 def item_agreement(
@@ -80,9 +78,8 @@ def item_agreement(
         return items_with_sources(item_agreements(table, scorer, ratings, scores, options), base)
 
 
-def with_reasons(
+def add_what_if(
     report: AgreementReport,
-    reasons: ReasonSummary,
     table: AnnotationTable,
     measure: Measure,
     options: AgreementOptions | None = None,
@@ -90,20 +87,16 @@ def with_reasons(
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> AgreementReport:
-    """A report made without reasons, with reasons that were found item by item before.
+    """A report with its headline coefficient without each attribute, if the options request it.
 
     Parameters
     ----------
     report : AgreementReport
-        Of :func:`softirr.agreement` with ``reasons=False``.
-    reasons : ReasonSummary
-        Of :func:`softirr.report.reason_counts.summarize_reasons`.
+        With the reasons of all items.
     table, measure, options, cache, progress
-        As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each
-        attribute.
+        As for :func:`softirr.agreement`.
     """
     options = options or AgreementOptions()
-    report = replace(report, reasons=reasons)
     if not options.what_if:
         return report
     with cache_and_progress(measure, cache, progress) as (store, shown_progress):

@@ -78,7 +78,10 @@ def cohen_kappa(
     True
     """
     table = _table(a, b, casefold, missing, reading)
-    return _coefficient("cohen_kappa", table, measure, policy, options, cache, progress)
+    report = agreement(
+        table, measure, policy=policy, options=_coefficients_only(options), cache=cache, progress=progress
+    )
+    return report.coefficients["cohen_kappa"]
 
 
 def krippendorff_alpha(
@@ -113,7 +116,10 @@ def krippendorff_alpha(
     0.49
     """
     table = _table(a, b, casefold, missing, reading)
-    return _coefficient("krippendorff_alpha", table, measure, policy, options, cache, progress)
+    report = agreement(
+        table, measure, policy=policy, options=_coefficients_only(options), cache=cache, progress=progress
+    )
+    return report.coefficients["krippendorff_alpha"]
 
 
 def fleiss_kappa(
@@ -147,7 +153,10 @@ def fleiss_kappa(
     0.63
     """
     table = _table(answers, None, False, None, reading)
-    return _coefficient("fleiss_kappa", table, measure, policy, options, cache, progress)
+    report = agreement(
+        table, measure, policy=policy, options=_coefficients_only(options), cache=cache, progress=progress
+    )
+    return report.coefficients["fleiss_kappa"]
 
 
 def _table(
@@ -168,15 +177,5 @@ def _table(
     return table
 
 
-def _coefficient(
-    key: str,
-    table: AnnotationTable,
-    measure: str | Measure,
-    policy: Policy | str | None,
-    options: AgreementOptions | None,
-    cache: CacheOption,
-    progress: ProgressOption,
-) -> Coefficient:
-    options = replace(options or AgreementOptions(), reasons=False, what_if=False)
-    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
-    return report.coefficients[key]
+def _coefficients_only(options: AgreementOptions | None) -> AgreementOptions:
+    return replace(options or AgreementOptions(), reasons=False, what_if=False)

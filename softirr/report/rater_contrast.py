@@ -29,7 +29,7 @@ from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 from softirr.statistics.evidence.text_pairs import TextPairs
 from softirr.statistics.item_weights import item_numbers
-from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 __all__ = ["JudgedPart", "JudgedRaters"]
 

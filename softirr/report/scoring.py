@@ -1,29 +1,22 @@
-"""The scores and estimates of a table before they become a report.
-
-Chance by the method that fits, coefficients from all evidence.
-"""
+"""The scores of a table, its chance by the method that fits, and its coefficients by the measure alone."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
-from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
-from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.kinds import KindMeasure, check_kind
+from softirr.meaning.measures.kinds import check_kind
 from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.suitability import misfit_sentences
 from softirr.provenance import Progress
-from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.options import AgreementOptions
 from softirr.statistics.chance.equivalence import PairEquivalence
 from softirr.statistics.chance.exact import exact
@@ -32,15 +25,12 @@ from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
 from softirr.statistics.chance.sample import sample
 from softirr.statistics.coefficients import braylan
 from softirr.statistics.coefficients.estimate import Estimate
-from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.coefficients.summary import ByMeasure, Summary, summarize
-from softirr.statistics.evidence.known import recorded_provenance
-from softirr.statistics.evidence.record import record_of
 from softirr.statistics.item_weights import item_numbers
-from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 
-__all__ = ["Estimated", "Scored", "coefficient_estimate", "estimated", "scored"]
+__all__ = ["Scored", "coefficient_estimate", "scored"]
 
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap.
@@ -100,7 +90,9 @@ def scored(
     cache, progress
         Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
     """
-    ratings, answers = _answers(table, measure, options, cache, progress)
+    check_kind(table, measure)
+    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
+    ratings, answers = _answers(table, scorer, options)
     with pairs_used_for("same items"):
         scores = answers.score(*_compared(ratings))
     if options.target_se is None:
@@ -116,21 +108,16 @@ def scored(
 
 
 def coefficient_estimate(
-    table: AnnotationTable,
-    measure: Measure,
-    key: str,
-    options: AgreementOptions,
-    *,
-    cache: PairCache | None,
-    progress: Progress | None,
-    by_chance: float | None = None,
+    table: AnnotationTable, scorer: PairScorer, key: str, options: AgreementOptions, by_chance: float | None = None
 ) -> Estimate | None:
     """One coefficient of a table: as :func:`scored` has it, from the permuted pairs that this one needs.
 
     Parameters
     ----------
-    table, measure, options, cache, progress
+    table, options
         As for :func:`scored`.
+    scorer : PairScorer
+        Scores pairs of the table's texts.
     key : str
         Key of the coefficient.
     by_chance : float, optional
@@ -141,7 +128,7 @@ def coefficient_estimate(
     Estimate or None
         The coefficient by the measure alone; None if no answers can be compared.
     """
-    ratings, answers = _answers(table, measure, options, cache, progress)
+    ratings, answers = _answers(table, scorer, options)
     scores = answers.score(*_compared(ratings))
     formula = definition(key)
     marginals: Marginals = "answers" if formula.marginals == "answers" else options.marginals
@@ -155,111 +142,15 @@ def coefficient_estimate(
     return None if chance is None else ByMeasure(ratings, scores, chance, item_numbers(table.items)).estimate(formula)
 
 
-def _answers(
-    table: AnnotationTable,
-    measure: Measure,
-    options: AgreementOptions,
-    cache: PairCache | None,
-    progress: Progress | None,
-) -> tuple[Ratings, AnswerScorer]:
+def _answers(table: AnnotationTable, scorer: PairScorer, options: AgreementOptions) -> tuple[Ratings, AnswerScorer]:
     """The ratings of a table, and the scorer of its answers."""
-    check_kind(table, measure)
     _check_weights(table, options)
-    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
     return Ratings.of(table), AnswerScorer(table, scorer, method=options.assignment)
 
 
 def _compared(ratings: Ratings) -> tuple[Ints, Ints]:
     """The two answers of each comparison."""
     return ratings.answer[ratings.comparisons.left_rows], ratings.answer[ratings.comparisons.right_rows]
-
-
-@dataclass(frozen=True, eq=False)
-class Estimated:
-    """The coefficients of a table from all evidence, and their basis.
-
-    Attributes
-    ----------
-    scored : Scored
-        Scored pairs of the table, and its estimates by the measure alone.
-    by_measure : dict of str to Coefficient
-        Coefficients by the measure alone, with the interval of the items.
-    coefficients : dict of str to Coefficient
-        From all evidence.
-    misfits : tuple of str
-        Why the measure does not fit these texts.
-    record : str or None
-        Name of the measure with the record of errors that the intervals use; None if values are compared exactly.
-    evidence : Evidence or None
-        None if no answers can be compared, or values are compared exactly.
-    """
-
-    scored: Scored
-    by_measure: dict[str, Coefficient]
-    coefficients: dict[str, Coefficient]
-    misfits: tuple[str, ...]
-    record: str | None
-    evidence: Evidence | None
-
-    @property
-    def expected(self) -> dict[str, float | None]:
-        """Agreement by chance, as in the report: corrected by judgments."""
-        if self.evidence is not None and self.evidence.collected is not None:
-            return self.evidence.estimates.expected
-        by_measure = self.scored.summary.coefficients
-        names = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
-        return {chance: by_measure[name].expected for chance, name in names.items()}
-
-
-def estimated(
-    table: AnnotationTable,
-    measure: Measure,
-    scored_table: Scored,
-    sheets: Sequence[Judgments] = (),
-) -> Estimated:
-    """Estimate the coefficients of a scored table from all evidence.
-
-    Parameters
-    ----------
-    table, measure
-        As for :func:`softirr.agreement`.
-    scored_table : Scored
-        Result of :func:`scored`.
-    sheets : sequence of Judgments
-        Judged sheets; the measure's record of errors is the only evidence without them.
-
-    Raises
-    ------
-    InputError
-        If there are judgments of values that are compared exactly.
-    """
-    options = scored_table.options
-    by_measure = {name: scored_table.summary.coefficients[name].coefficient for name in options.coefficients}
-    if isinstance(measure, KindMeasure):
-        if sheets:
-            raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
-        return Estimated(scored_table, by_measure, by_measure, (), None, None)
-    misfits = misfit_sentences(
-        measure,
-        table.texts,
-        similarity=None if scored_table.chance is None else scored_table.chance.similarity,
-        n_answers=0 if scored_table.chance is None else scored_table.chance.distinct,
-    )
-    record = record_of(recorded_provenance(measure), fits=not misfits)
-    with pairs_used_for("evidence"):
-        evidence = evidence_of(
-            table,
-            scored_table.scorer,
-            scored_table.ratings,
-            scored_table.scores,
-            scored_table.chance,
-            by_measure,
-            record,
-            sheets,
-            scored_table.options,
-        )
-    coefficients = by_measure if evidence is None else evidence.coefficients(by_measure)
-    return Estimated(scored_table, by_measure, coefficients, misfits, record.measure, evidence)
 
 
 def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:

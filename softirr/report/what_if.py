@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from softirr.report.scoring import coefficient_estimate
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import coefficient_of_draws
 from softirr.statistics.coefficients.registry import definition
-from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.text import normalize
 
 __all__ = ["ChanceShift", "with_what_if"]
@@ -37,8 +37,63 @@ _EXACT_WHAT_IF = 1_000
 _WHAT_IF_PERMUTATIONS = 10
 """Number of permutations with more answers: enough to keep the error of a difference below the digits shown."""
 
-EstimateOf = Callable[[AnnotationTable, Measure, float], Estimate | None]
 ShiftOf = Callable[[str, Measure], float]
+
+
+@dataclass(frozen=True, eq=False)
+class _HeadlineEstimates:
+    """Estimates the headline coefficient of a report for samples of its table and for other measures.
+
+    Attributes
+    ----------
+    measure : Measure
+        The report's measure.
+    key : str
+        Key of the coefficient.
+    value : float
+        The coefficient of the whole table.
+    expected : float
+        Expected agreement of the pooled answers of the whole table.
+    options : AgreementOptions
+        Options of the report.
+    cache, progress
+        As for :func:`with_what_if`.
+    """
+
+    measure: Measure
+    key: str
+    value: float
+    expected: float
+    options: AgreementOptions
+    cache: PairCache | None
+    progress: Progress | None
+
+    def of(self, table: AnnotationTable, measure: Measure, shift: float) -> Estimate | None:
+        """The coefficient, with its agreement by chance increased by a shift; None if no answers can be compared."""
+        scorer = self._scorer(table, measure)
+        if not self.measure.has_blocks:
+            level = min(max(self.expected + shift, 0.0), 1.0)
+            return coefficient_estimate(table, scorer, self.key, self.options, level)
+        options = self.options
+        if options.chance == "auto" and len(table.answers) > _EXACT_WHAT_IF:
+            # the same permutations with and without an attribute, so that their common error cancels in the difference
+            options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
+        return coefficient_estimate(table, scorer, self.key, options)
+
+    def shift_of(self, table: AnnotationTable) -> ShiftOf | None:
+        """Finds the shift of an attribute and the measure without it; None if `of` computes agreement by chance."""
+        if self.measure.has_blocks or definition(self.key).chance is None:
+            return None
+        return ChanceShift(
+            table,
+            lambda measure: AnswerScorer(table, self._scorer(table, measure), method=self.options.assignment),
+            self.measure,
+            slope=(1 - self.value) / max(1 - self.expected, 0.01),
+            seed=self.options.seed,
+        ).of
+
+    def _scorer(self, table: AnnotationTable, measure: Measure) -> PairScorer:
+        return PairScorer(measure, table.texts, cache=self.cache, progress=self.progress)
 
 
 def with_what_if(
@@ -65,61 +120,16 @@ def with_what_if(
     )
     if main is None or report.reasons is None:
         return report
-    name = main[0]
-    options = replace(options, compat=None)
-
     expected = report.expected_agreement.fleiss or 0.0
-
-    def estimate_of(sampled_table: AnnotationTable, other_measure: Measure, shift: float) -> Estimate | None:
-        if not measure.has_blocks:
-            level = min(max(expected + shift, 0.0), 1.0)
-            return coefficient_estimate(
-                sampled_table, other_measure, name, options, cache=cache, progress=progress, by_chance=level
-            )
-        of_chance = options
-        if options.chance == "auto" and len(sampled_table.answers) > _EXACT_WHAT_IF:
-            # the same permutations with and without an attribute, so that their common error cancels in the difference
-            of_chance = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        return coefficient_estimate(sampled_table, other_measure, name, of_chance, cache=cache, progress=progress)
-
-    def shift_of(sampled_table: AnnotationTable) -> ShiftOf | None:
-        if measure.has_blocks or definition(name).chance is None:
-            return None
-        return ChanceShift(
-            sampled_table,
-            lambda other_measure: AnswerScorer(
-                sampled_table,
-                PairScorer(other_measure, sampled_table.texts, cache=cache, progress=progress),
-                method=options.assignment,
-            ),
-            measure,
-            slope=(1 - main[1]["value"]) / max(1 - expected, 0.01),
-            seed=options.seed,
-        ).of
-
-    differences = _what_if(
-        table,
-        measure,
-        attributes_that_occur(report.reasons),
-        coefficient=name,
-        value=main[1]["value"],
-        estimate_of=estimate_of,
-        shift_of=shift_of,
-        seed=options.seed,
+    estimates = _HeadlineEstimates(
+        measure, main[0], main[1]["value"], expected, replace(options, compat=None), cache, progress
     )
+    differences = _without_attributes(estimates, table, attributes_that_occur(report.reasons))
     return replace(report, reasons=replace(report.reasons, what_if=differences))
 
 
-def _what_if(
-    table: AnnotationTable,
-    measure: Measure,
-    attributes: Sequence[str],
-    *,
-    coefficient: str,
-    value: float,
-    estimate_of: EstimateOf,
-    shift_of: Callable[[AnnotationTable], ShiftOf | None],
-    seed: int = 0,
+def _without_attributes(
+    estimates: _HeadlineEstimates, table: AnnotationTable, attributes: Sequence[str]
 ) -> tuple[WhatIf, ...]:
     """The coefficient without each of some attributes.
 
@@ -128,50 +138,39 @@ def _what_if(
 
     Parameters
     ----------
-    measure : Measure
-        May be under a policy, which then ignores one attribute more.
+    estimates : _HeadlineEstimates
+        Its measure may be under a policy, which then ignores one attribute more.
     attributes : sequence of str
-        Of :data:`softirr.meaning.policy.attributes.KINDS`.
-    coefficient : str
-        Its name.
-    value : float
-        The coefficient of the whole table.
-    estimate_of : callable
-        The coefficient of a table under a measure, with its agreement by chance increased by a known shift; None if no
-        answers can be compared.
-    shift_of : callable
-        Gives for a table what finds this shift, of an attribute and the measure without it; None if `estimate_of`
-        computes agreement by chance itself.
-    seed : int
-        Seed of the random sample of items, if there are many.
+        Attributes of :data:`softirr.meaning.policy.attributes.KINDS`.
 
     Returns
     -------
     tuple of WhatIf
         The largest difference first; nothing if the measure cannot be put under another policy.
     """
-    policy = policy_of(measure)
+    measure, value, policy = estimates.measure, estimates.value, policy_of(estimates.measure)
     new = [kind for kind in attributes if kind not in policy.ignore]
-    sampled_table, n = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, seed)
+    max_items = MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS
+    sampled_table, n = _sample(table, max_items, estimates.options.seed)
     if not new or n < 2:
         return ()
-    present = estimate_of(sampled_table, measure, 0.0)
+    present = estimates.of(sampled_table, measure, 0.0)
     if present is None or present.value is None:
         return ()
-    shift = shift_of(sampled_table)
+    shift = estimates.shift_of(sampled_table)
     answers = []
     for kind in new:
         try:
             other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        changed = estimate_of(sampled_table, other_measure, 0.0 if shift is None else shift(kind, other_measure))
+        changed = estimates.of(sampled_table, other_measure, 0.0 if shift is None else shift(kind, other_measure))
         if changed is not None and changed.value is not None:
             difference = coefficient_of_draws(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
             )
             new_value = min(1.0, value + changed.value - present.value)
-            answers.append(WhatIf(kind, coefficient, new_value, value, n, difference.ci95))
+            answers.append(WhatIf(kind, estimates.key, new_value, value, n, difference.ci95))
     return tuple(sorted(answers, key=lambda answer: (-answer.value, answer.attribute)))
 
 

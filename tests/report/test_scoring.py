@@ -16,7 +16,7 @@ from softirr.report import scoring
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import coefficient_estimate, scored
 from softirr.report.what_if import ChanceShift
-from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 TEXTS = ["fever", "headache", "severe headache", "rash", "cough", "mild cough", "fever", "itch", "rash", "rash"]
@@ -31,7 +31,7 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     indel = measure("indel")
     full_measure, partial_measure = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
     report_value = scored(table, full_measure, options, cache=None, progress=None).summary.coefficients[key].value
-    estimate = coefficient_estimate(table, partial_measure, key, options, cache=None, progress=None)
+    estimate = coefficient_estimate(table, PairScorer(partial_measure, table.texts), key, options)
     assert estimate is not None and estimate.value == report_value is not None
     assert len(partial_measure.asked) < len(full_measure.asked) or key == "observed_agreement"
 

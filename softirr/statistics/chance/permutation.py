@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -53,25 +54,14 @@ def permutation(
     """
     rng = np.random.default_rng(seed)
     pooling = Pooling.of(ratings, marginals)
-    distinct = np.unique(ratings.answer[pooling.rows])
-    draw = _permuted_pairs if ratings.weights is None else _weighted_pairs
-    left_rows, right_rows, of_cohen = draw(ratings, permutations, rng)
-    draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
-    answer_orders = [rng.permutation(len(distinct)) for _ in range(permutations)]
-    first, second = zip(*draws, strict=True)
-    k = np.concatenate([ratings.answer[np.concatenate([left_rows, *first])], *[distinct] * permutations])
-    l = np.concatenate(  # noqa: E741
-        [ratings.answer[np.concatenate([right_rows, *second])], *(distinct[p] for p in answer_orders)]
-    )
-    n_pairs, n_rows, q = len(left_rows), len(first[0]), len(distinct)
-    sizes = {"cohen": n_pairs, "pooled": permutations * n_rows, "uniform": permutations * q}
-    values, keys = _needed_scores(ratings, equivalence, k, l, sizes, expectations)
-    pairwise, pooled, uniform = np.split(values, [n_pairs, n_pairs + permutations * n_rows])
-    pooled = pooled.reshape(permutations, n_rows)
-
-    cohen, cohen_error, at_left, at_right, cohen_noise = of_cohen(pairwise)
+    pairs = _PermutedPairs.draw(ratings, pooling, permutations, rng)
+    first, second, q = pairs.first, pairs.second, len(pairs.distinct)
+    values, keys = _needed_scores(ratings, equivalence, *pairs.answers(ratings), pairs.sizes, expectations)
+    pairwise, pooled, uniform = np.split(values, np.cumsum(list(pairs.sizes.values()))[:-1])
+    pooled = pooled.reshape(permutations, -1)
+    cohen, cohen_error, at_left, at_right, cohen_noise = pairs.of_cohen(pairwise)
     pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
-    off = np.concatenate([p != np.arange(q) for p in answer_orders])
+    off = np.concatenate([order != np.arange(q) for order in pairs.orders])
     return Chance(
         method="permutation",
         cohen=cohen,
@@ -95,6 +85,63 @@ def permutation(
 
 _Cohen = tuple[Floats, Floats, Floats, Floats, Floats]
 """Expected agreement of each rater pair, its error, the means at left and right answers, and their noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class _PermutedPairs:
+    """The pairs of D permutations, by expectation.
+
+    Attributes
+    ----------
+    left_rows, right_rows : shape (M,)
+        Rows of the pairs within rater pairs, of all permutations.
+    of_cohen : callable
+        Returns Cohen's expectations from the equivalences of these pairs.
+    first, second : D arrays of shape (n,)
+        Rows of the pooled pairs of each permutation.
+    distinct : shape (q,)
+        The distinct answers.
+    orders : D arrays of shape (q,)
+        Permutations of the distinct answers.
+    """
+
+    left_rows: Ints
+    right_rows: Ints
+    of_cohen: Callable[[Floats], _Cohen]
+    first: tuple[Ints, ...]
+    second: tuple[Ints, ...]
+    distinct: Ints
+    orders: tuple[Ints, ...]
+
+    @classmethod
+    def draw(cls, ratings: Ratings, pooling: Pooling, permutations: int, rng: np.random.Generator) -> _PermutedPairs:
+        """Draw the pairs of all expectations."""
+        distinct = np.unique(ratings.answer[pooling.rows])
+        draw_cohen = _permuted_pairs if ratings.weights is None else _weighted_pairs
+        left_rows, right_rows, of_cohen = draw_cohen(ratings, permutations, rng)
+        draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
+        orders = tuple(rng.permutation(len(distinct)) for _ in range(permutations))
+        first, second = zip(*draws, strict=True)
+        return cls(left_rows, right_rows, of_cohen, first, second, distinct, orders)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of pairs of each expectation, in the order of :meth:`answers`."""
+        n_permutations = len(self.orders)
+        return {
+            "cohen": len(self.left_rows),
+            "pooled": n_permutations * len(self.first[0]),
+            "uniform": n_permutations * len(self.distinct),
+        }
+
+    def answers(self, ratings: Ratings) -> tuple[Ints, Ints]:
+        """The two answers of each pair."""
+        left_answers = ratings.answer[np.concatenate([self.left_rows, *self.first])]
+        right_answers = ratings.answer[np.concatenate([self.right_rows, *self.second])]
+        return (
+            np.concatenate([left_answers, *[self.distinct] * len(self.orders)]),
+            np.concatenate([right_answers, *(self.distinct[order] for order in self.orders)]),
+        )
 
 
 def _permuted_pairs(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from softirr.plural import plural
-from softirr.statistics.comparisons.difference import holm_levels, limit, two_sided
+from softirr.statistics.comparisons.difference import limit, two_sided
 from softirr.statistics.comparisons.groups import Difference
+from softirr.statistics.comparisons.multiple_tests import holm_levels
 
 __all__ = ["SIGNIFICANT", "verdict", "with_adjusted_intervals"]
 

@@ -16,11 +16,12 @@ from functools import cached_property
 
 import numpy as np
 
-from softirr.answers.ratings import Comparisons, Floats, Ints, Pooling, Ratings, sums
+from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
 from softirr.statistics.chance.different_pairs import DifferentPairs, scaled, shared_rater_pairs
+from softirr.statistics.evidence.ratings_of_pairs import RatingsOfPairs
 from softirr.statistics.evidence.text_pairs import TextPairs
 
-__all__ = ["CHANCE_CUTS", "Design", "Frame", "RatingsOfPairs", "chance_stratum"]
+__all__ = ["CHANCE_CUTS", "Design", "Frame", "chance_stratum"]
 
 LEAST_CHANCE = 0.1
 """Minimum share of judgments for pairs of different items, after the first ones."""
@@ -119,40 +120,6 @@ class Frame:
             members[np.argsort(self.rank[members], kind="stable")]
             for members in (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
         ]
-
-
-@dataclass(frozen=True, eq=False)
-class RatingsOfPairs(Ratings):
-    """Ratings in which only some pairs of raters are compared.
-
-    Attributes
-    ----------
-    of_rater : int
-        Index of the rater that selects the pairs.
-    with_rater : bool
-        Whether the pairs with this rater are compared, or those without.
-    """
-
-    of_rater: int
-    with_rater: bool
-
-    @cached_property
-    def comparisons(self) -> Comparisons:
-        """The pairs of answers to one item by these pairs of raters."""
-        all_comparisons = Ratings(
-            self.item, self.rater, self.answer, self.n_items, self.n_raters, self.n_answers
-        ).comparisons
-        is_compared = (all_comparisons.rater_pairs == self.of_rater).any(axis=1) == self.with_rater
-        compared = np.flatnonzero(is_compared[all_comparisons.rater_pair])
-        number = np.cumsum(is_compared) - 1
-        return Comparisons(
-            all_comparisons.left_rows[compared],
-            all_comparisons.right_rows[compared],
-            all_comparisons.item[compared],
-            number[all_comparisons.rater_pair[compared]],
-            all_comparisons.rater_pairs[is_compared],
-            all_comparisons.shared[is_compared],
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.known import known_pairs
 from softirr.statistics.evidence.text_pairs import TextPairs
-from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 __all__ = ["AuditUnit", "Frames", "digest", "is_of_item", "seed_of", "stem", "unit_id"]
 

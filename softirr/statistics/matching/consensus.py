@@ -18,15 +18,8 @@ from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
 from softirr.statistics.matching.assignment import check_method
-from softirr.statistics.matching.clusters import (
-    ENTAILED,
-    Scores,
-    SparseScores,
-    clusters_of_many,
-    clusters_of_two,
-    matrix_of,
-    own_rater,
-)
+from softirr.statistics.matching.clusters import ENTAILED, clusters_of_many, clusters_of_two
+from softirr.statistics.matching.pair_scores import Scores, SparseScores, matrix_of, own_rater
 
 __all__ = [
     "EQUIVALENT",

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import softirr
 from softirr.answers.ratings import Pooling, Ratings
 from softirr.meaning.measures.pairs import PairScorer
+from softirr.statistics.chance import block_pass
 from softirr.statistics.chance import exact as module
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, on_grid
-from softirr.statistics.matching.assignment import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.statistics.chance.direct import SAME, SETTINGS, Direct, scored, similarity, tables
 
 VALUES = ("cohen", "cohen_left", "cohen_right", "pooled", "pooled_at", "similarity")
@@ -57,11 +58,11 @@ def pass_options(request, monkeypatch):
     """Options for each way to pass over the pairs."""
     if request.param == "one block":
         return {}
-    monkeypatch.setattr(module, "DOUBLE", 0)
+    monkeypatch.setattr(block_pass, "DOUBLE", 0)
     if request.param == "blocks of 2":
         return {"block_size": 2}
-    monkeypatch.setattr(module, "_KEPT", 4)
-    monkeypatch.setattr(module, "_DENSE_COLUMNS", 0)
+    monkeypatch.setattr(block_pass, "_KEPT", 4)
+    monkeypatch.setattr(block_pass, "_DENSE_COLUMNS", 0)
     return {"block_size": 3}
 
 

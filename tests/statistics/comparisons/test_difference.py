@@ -11,12 +11,10 @@ from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import (
     covariance,
     difference,
-    equality,
-    holm,
-    holm_levels,
     limit,
     p_value,
 )
+from softirr.statistics.comparisons.multiple_tests import equality, holm, holm_levels
 from softirr.statistics.draws import Draws
 from softirr.statistics.item_weights import N_DRAWS
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
-from softirr.statistics.matching import assignment
-from softirr.statistics.matching.assignment import AnswerScorer, batched_set_equivalence, greedy, optimal
+from softirr.statistics.matching import answer_scorer, assignment
+from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.matching.assignment import batched_set_equivalence, greedy, optimal
 
 # Wullschleger et al. 2026, figure "Toy example of suboptimal greedy assignment": rows Fatigue, Weakness, Nausea;
 # columns Asthenia, Lethargy, Nausea / vomiting.
@@ -254,7 +255,7 @@ class TestAnswerScorer:
         n = len(table.answers)
         k, j = np.divmod(np.arange(n * n), n)
         at_once = AnswerScorer(table, scorer).score(k, j), AnswerScorer(table, scorer).block(np.arange(n), np.arange(n))
-        monkeypatch.setattr(assignment, "_ASKED_AT_ONCE", 11)
+        monkeypatch.setattr(answer_scorer, "_ASKED_AT_ONCE", 11)
         monkeypatch.setattr(assignment, "_STEP", 13)
         in_steps = (
             AnswerScorer(table, scorer).score(k, j),
@@ -266,7 +267,7 @@ class TestAnswerScorer:
     def test_no_more_texts_are_asked_at_once_than_the_limit_or_one_pair_of_answers(self, monkeypatch):
         table = table_of([(4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(10)])
         for limit, largest_request in ((11, 16), (16, 16), (31, 16), (32, 32), (47, 32)):
-            monkeypatch.setattr(assignment, "_ASKED_AT_ONCE", limit)
+            monkeypatch.setattr(answer_scorer, "_ASKED_AT_ONCE", limit)
             scorer = scorer_for(table, np.random.default_rng(0))
             AnswerScorer(table, scorer).score([0, 2, 4, 6, 8], [1, 3, 5, 7, 9])
             assert (scorer.asked, scorer.most) == (5 * 16, largest_request)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from softirr.statistics.matching import clusters
+from softirr.statistics.matching import clusters, pair_scores
 
 
 def _partition(label):
@@ -107,7 +107,7 @@ def test_improvement_ends_where_no_rater_gains_by_a_reassignment():
 
 
 def test_a_text_of_several_raters_is_nobodys_own():
-    owner = clusters.own_rater([(0, 0), (0, 2), (1, 0), (1, 1), (2, 1), (2, 3)], 4)
+    owner = pair_scores.own_rater([(0, 0), (0, 2), (1, 0), (1, 1), (2, 1), (2, 3)], 4)
     assert owner[[2, 3]].tolist() == [0, 2]
     assert (owner[[0, 1]] < 0).all() and owner[0] != owner[1]
 

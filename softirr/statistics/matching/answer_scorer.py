@@ -1,0 +1,129 @@
+"""The equivalence of the distinct answers of a table, which may be sets of texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softirr.answers.kinds import find_kind
+from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
+
+if TYPE_CHECKING:
+    from softirr.answers.table import AnnotationTable
+    from softirr.meaning.measures.pairs import PairScorer
+
+__all__ = ["AnswerScorer"]
+
+# Text pairs that are requested at once: enough to keep a model busy, few enough to bound the memory.
+_ASKED_AT_ONCE = 1 << 21
+
+
+class AnswerScorer:
+    """Equivalence of the distinct answers of a table, which may be sets of texts.
+
+    Parameters
+    ----------
+    scorer : PairScorer
+        Over ``table.texts``, in that order.
+    method : {"optimal", "greedy"}
+        How two sets are matched.
+    """
+
+    def __init__(self, table: AnnotationTable, scorer: PairScorer, *, method: str = "optimal") -> None:
+        check_method(method)
+        self.table = table
+        self.scorer = scorer
+        self.method = method
+        self.sets = find_kind(table.kind).sets
+        self.single = table.is_single
+        self._size = np.array([len(a) for a in table.answers], dtype=np.int64)
+        self._start = np.cumsum(self._size) - self._size
+        self._flat = np.fromiter((t for a in table.answers for t in a), dtype=np.int64, count=int(self._size.sum()))
+
+    def score(self, k: ArrayLike, l: ArrayLike) -> NDArray[np.float64]:  # noqa: E741
+        """Equivalence of answer ``k[i]`` with answer ``l[i]``.
+
+        Parameters
+        ----------
+        k, l : array_like of int, shape (n,)
+            Indices into ``table.answers``.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
+        left_answers, right_answers = np.asarray(k, dtype=np.int64), np.asarray(l, dtype=np.int64)
+        if self.single:
+            return np.asarray(self.scorer.score(self._flat[left_answers], self._flat[right_answers]), dtype=np.float64)
+        out = np.ones(len(left_answers))
+        # an answer is equivalent to itself under every measure
+        differing = np.flatnonzero(left_answers != right_answers)
+        key, back = np.unique(left_answers[differing] * len(self._size) + right_answers[differing], return_inverse=True)
+        out[differing] = self._score_sets(key // len(self._size), key % len(self._size))[back]
+        return out
+
+    def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
+        """Equivalence of each answer in ``ks`` with each in ``ls``.
+
+        All texts of the block are compared with each other once; the sets take their weights from that grid.
+
+        Parameters
+        ----------
+        ks, ls : array_like of int, shape (r,) and (c,)
+
+        Returns
+        -------
+        ndarray, shape (r, c)
+            The dtype of the measure (float32) if every answer is one text, else float64.
+        """
+        rows, cols = np.asarray(ks, dtype=np.int64), np.asarray(ls, dtype=np.int64)
+        if self.single:
+            return np.asarray(self.scorer.block(self._flat[rows], self._flat[cols]))
+        row_texts, row_sets = self._locate(rows)
+        col_texts, col_sets = self._locate(cols)
+        grid = (
+            np.asarray(self.scorer.block(row_texts, col_texts))
+            if len(row_texts) and len(col_texts)
+            else np.empty((0, 0))
+        )
+        out = np.empty((len(rows), len(cols)))
+        for of_rows, row_members in row_sets:
+            for of_cols, col_members in col_sets:
+                out[np.ix_(of_rows, of_cols)] = grid_set_equivalence(
+                    grid, row_members, col_members, method=self.method, sets=self.sets
+                )
+        same = rows[:, None] == cols[None, :]
+        out[same] = 1.0
+        return out
+
+    def _score_sets(self, k: NDArray[np.int64], l: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: E741
+        sizes = np.stack([self._size[k], self._size[l]], axis=1)
+        area = sizes[:, 0] * sizes[:, 1]
+        out = np.empty(len(k))
+        ends = np.cumsum(area)
+        lo = 0
+        while lo < len(k):
+            done = int(ends[lo - 1]) if lo else 0
+            hi = max(lo + 1, int(np.searchsorted(ends, done + _ASKED_AT_ONCE, side="right")))
+            batch = slice(lo, hi)
+            a, n = area[batch], sizes[batch, 1]
+            within = np.arange(int(a.sum())) - np.repeat(np.cumsum(a) - a, a)
+            per = np.repeat(np.maximum(n, 1), a)
+            left_texts = self._flat[np.repeat(self._start[k[batch]], a) + within // per]
+            right_texts = self._flat[np.repeat(self._start[l[batch]], a) + within % per]
+            weights = np.asarray(self.scorer.score(left_texts, right_texts)) if len(left_texts) else np.empty(0)
+            out[batch] = batched_set_equivalence(weights, sizes[batch], method=self.method, sets=self.sets)
+            lo = hi
+        return out
+
+    def _locate(
+        self, answers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+        """Distinct texts of some answers; for each answer size, the answers and the positions of their texts."""
+        size = self._size[answers]
+        of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]
+        members = [self._flat[self._start[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
+        texts = np.unique(np.concatenate([x.ravel() for x in members])) if members else np.array([], dtype=np.int64)
+        return texts, [(which, np.searchsorted(texts, x)) for (_, which), x in zip(of_size, members, strict=True)]
