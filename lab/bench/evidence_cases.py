@@ -134,7 +134,7 @@ def statistics(case: Case) -> Row:
         share of equivalent pairs and number of pairs in each stratum of pairs of different items.
     """
     same, different = case.design.same.texts, case.design.different.texts
-    truth, apart = case.same(same.left, same.right), case.same(different.left, different.right)
+    truth, apart = (case.same(texts.left_texts, texts.right_texts) for texts in (same, different))
     weight = same.weights(case.design.ratings.pair_weights)
     chance_weight = different.weights(case.design.pooled_weight)
     stratum = chance_stratum(different.p)
