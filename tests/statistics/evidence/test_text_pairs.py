@@ -44,12 +44,8 @@ class TestTextPairs:
         assert without_truth.owner.tolist() == [0, 0] and without_truth.share.tolist() == pytest.approx([0.4, 0.4])
         assert without_truth.p.tolist() == pytest.approx([0.2, 0.3])
         with_truth = TextPairs.of(first, second, sizes, texts, score, truth)
-        assert with_truth.known_equivalence.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0]) and with_truth.settled.tolist() == [
-            2,
-            0,
-            0,
-            0,
-        ]
+        assert with_truth.known_equivalence.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0])
+        assert with_truth.settled.tolist() == [2, 0, 0, 0]
         assert len(with_truth.owner) == len(with_truth.share) == len(with_truth.p) == 0
 
     def test_a_part_has_the_pairs_of_its_answers(self):
