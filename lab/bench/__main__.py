@@ -12,7 +12,6 @@ __all__ = ["BENCHES", "bench_lines", "bench_parser", "main"]
 
 BENCHES = (
     "coefficients",
-    "coverage",
     "differences",
     "evidence",
     "inference",

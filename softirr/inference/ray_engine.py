@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import Outputs
 from softirr.inference.classifier_options import ClassifierOptions
-from softirr.inference.ray_jobs import connect
 from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
 
 __all__ = ["RayEngine"]
@@ -30,6 +30,30 @@ _STARTS = 3
 _PATIENCE = 600.0
 """Seconds to wait for a worker when there is none: a cluster may be starting a machine."""
 _LOG = logging.getLogger("softirr")
+
+
+def connect() -> Any:
+    """Ray, connected to the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else to one started on this machine.
+
+    Returns
+    -------
+    module
+        ``ray``.
+
+    Raises
+    ------
+    InputError
+        If Ray is not installed.
+    """
+    # Ray sends usage statistics unless they are disabled before it is imported.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise InputError("The engine ray needs Ray; install softirr[ray].") from error
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, ignore_reinit_error=True, include_dashboard=False)
+    return ray
 
 
 class RayEngine(ShardedEngine):

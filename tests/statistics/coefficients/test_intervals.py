@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import softirr
-from lab.bench.populations import Population, populations
 from softirr.answers.ratings import Ratings
 from softirr.defaults import FEW_ITEMS
 from softirr.statistics.chance.equivalence import MatrixEquivalence
@@ -16,6 +15,7 @@ from softirr.statistics.coefficients.intervals import Coefficient, coefficient_o
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.summary import summarize
 from tests.statistics.chance.direct import scored
+from tests.statistics.coefficients.populations import Population, populations
 
 
 def population(name: str) -> Population:
