@@ -18,18 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from lab.bench.inference_contenders import short_texts
 from softirr.answers.ratings import Floats, Ints
 from softirr.errors import InputError
 from softirr.markdown import table_head
 from softirr.terminal import Parser, positive
 
 BLOCK = 2_048
-_WORDS = (
-    "acute chronic left right bilateral severe mild renal cardiac pulmonary hepatic cerebral gastric ocular dermal "
-    "venous arterial upper lower "
-    "failure infarction pain fever cough lesion carcinoma oedema nodule stenosis fracture syndrome bleeding rash "
-    "effusion thrombosis"
-)
 
 
 @dataclass(frozen=True)
@@ -40,17 +35,6 @@ class Timing:
     processor: float
     memory: float
     result: float | None = None
-
-
-def texts(n_items: int, seed: int = 0) -> list[str]:
-    """2 × n_items distinct texts of two to five words and a number."""
-    rng = np.random.default_rng(seed)
-    vocabulary = _WORDS.split()
-    distinct: dict[str, None] = {}
-    while len(distinct) < 2 * n_items:
-        words = [vocabulary[i] for i in rng.integers(0, len(vocabulary), int(rng.integers(2, 6))).tolist()]
-        distinct[" ".join([*words, str(int(rng.integers(100)))])] = None
-    return list(distinct)
 
 
 def project(n_items: int, seed: int = 0) -> tuple[Ints, Floats]:
@@ -64,7 +48,7 @@ def softirr_on_texts(n_items: int) -> float | None:
     """From texts to the whole report: Levenshtein, exact chance, all coefficients with intervals, all items."""
     import softirr
 
-    answers = texts(n_items)
+    answers = short_texts(2 * n_items)
     table = softirr.AnnotationTable.from_answers(
         softirr.Answer(str(i // 2), "ab"[i % 2], (text,)) for i, text in enumerate(answers)
     )
@@ -77,26 +61,11 @@ def rapidfuzz_alone(n_items: int) -> None:
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 
-    answers = texts(n_items)
+    answers = short_texts(2 * n_items)
     scorer = Levenshtein.normalized_similarity
     for i in range(0, len(answers), BLOCK):
         for j in range(i, len(answers), BLOCK):
             process.cdist(answers[i : i + BLOCK], answers[j : j + BLOCK], scorer=scorer, dtype=np.float32, workers=-1)
-
-
-def coefficients_of_scores(n_items: int) -> float | None:
-    """Given the scores and chance: every coefficient of project, raters and rater pairs, with its interval."""
-    from softirr.statistics.coefficients.summary import summarize
-
-    ratings, scores, chance = _prepared(n_items)
-    summary = summarize(ratings, scores, chance)
-    for estimate in summary.coefficients.values():
-        _ = estimate.coefficient
-    for group in (summary.raters, summary.rater_pairs):
-        for pair in group:
-            for estimate in pair:
-                _ = estimate.coefficient
-    return summary.coefficients["krippendorff_alpha"].value
 
 
 def softirr_on_matrix(n_items: int) -> float | None:
@@ -127,33 +96,8 @@ def nltk_on_matrix(n_items: int) -> float:
     return float(AnnotationTask(data=data, distance=lambda a, b: 1 - similarity[a, b]).alpha())
 
 
-_results: dict[int, Any] = {}
-
-
-def _prepared(n_items: int) -> Any:
-    """Ratings, scores and chance of a project, made before timing starts."""
-    if n_items not in _results:
-        from softirr.answers.ratings import Ratings
-        from softirr.statistics.chance.equivalence import PairEquivalence
-        from softirr.statistics.chance.exact import exact
-
-        ratings = Ratings.from_matrix(np.arange(2 * n_items).reshape(n_items, 2))
-        equivalence = PairEquivalence(hashed)
-        comparisons = ratings.comparisons
-        scores = equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
-        _results[n_items] = ratings, scores, exact(ratings, equivalence, scores)
-    return _results[n_items]
-
-
-def hashed(k: Ints, l: Ints) -> Floats:  # noqa: E741
-    """An equivalence that takes no time and no memory: a hash of the two numbers."""
-    low, high = np.minimum(k, l).astype(np.uint64), np.maximum(k, l).astype(np.uint64)
-    mixed = (low * np.uint64(2_654_435_761) + high * np.uint64(40_503)) % np.uint64(65_521)
-    return np.asarray(np.where(k == l, 1.0, (mixed / 65_521.0) ** 3))
-
-
 def timed(work: Callable[[int], float | None], n_items: int) -> Timing:
-    """One run in a fresh process; a small project is computed first, so that imports and preparations are not timed."""
+    """One run in a fresh process; a small project is computed first, so that imports are not timed."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_run, work, n_items).result()
 
@@ -162,8 +106,6 @@ def _run(work: Callable[[int], float | None], n_items: int) -> Timing:
     import resource
 
     work(8)
-    if work is coefficients_of_scores:
-        _prepared(n_items)
     wall, processor = time.perf_counter(), time.process_time()
     result = work(n_items)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
@@ -181,7 +123,6 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     for name, work, items in (
         ("softirr, texts to report (Levenshtein, exact chance)", softirr_on_texts, options.items),
         ("rapidfuzz alone, the same pairs", rapidfuzz_alone, options.items),
-        ("softirr, all coefficients with intervals, given the scores", coefficients_of_scores, options.items),
         ("softirr, all coefficients from a matrix", softirr_on_matrix, options.peer_items),
         ("krippendorff, alpha with a callable", krippendorff_on_matrix, options.peer_items),
         ("NLTK, alpha with a callable", nltk_on_matrix, options.peer_items),

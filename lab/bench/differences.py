@@ -94,7 +94,6 @@ def _sample(matrix: Ints, coefficient: str) -> Sample:
 def add_options(options: Parser) -> None:
     """The options."""
     options.add_argument("--runs", type=positive, default=400, metavar="N", help="simulated projects of a line (400)")
-    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:
@@ -103,8 +102,6 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     for accuracy in ((0.8, 0.7), (0.97, 0.9), (0.7, 0.7)):
         for n_items in (15, 30, 100):
             for paired in (True, False):
-                result = simulated_difference(
-                    accuracy, n_items=n_items, paired=paired, runs=options.runs, seed=options.seed
-                )
+                result = simulated_difference(accuracy, n_items=n_items, paired=paired, runs=options.runs)
                 project = (f"{accuracy[0]:g} and {accuracy[1]:g}", n_items, "yes" if paired else "no")
                 yield table_row((*project, f"{result.truth:+.3f}", f"{result.coverage:.1%}", f"{result.width:.2f}"))

@@ -27,7 +27,7 @@ import numpy as np
 from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import ITEMS, populations
 from lab.bench.record_fit import Row, fit
-from lab.experiments.wording import Part
+from lab.experiments.wording import Subset
 from softirr.errors import InputError
 from softirr.markdown import table_head, table_row
 from softirr.meaning.measures import measure as measure_by_name
@@ -128,18 +128,18 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     path = Path(options.rows)
     rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     sources = (options.wording, options.terminology, options.table)
-    part: Part = "aside" if options.aside else "visible"
+    subset: Subset = "aside" if options.aside else "visible"
     for name in options.measures:
         measure, cases = measure_by_name(name), []
-        for population in populations(*sources, count=options.populations, part=part, items=options.items):
+        for population in populations(*sources, count=options.populations, subset=subset, items=options.items):
             print(name, population.source, population.kind, population.number, file=sys.stderr, flush=True)
             cases.append(Case.of(population, measure, MemoryCache()))
         if cases and not options.aside:
             rows = [row for row in rows if row["measure"] != name] + [statistics(case) for case in cases]
             path.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
         if cases and options.judgments:
-            of = len({case.population.source for case in cases})
-            yield f"\n{name}, {part}: {len(cases)} populations of {of} sources\n"
+            n_sources = len({case.population.source for case in cases})
+            yield f"\n{name}, {subset}: {len(cases)} populations of {n_sources} sources\n"
             yield from _tables(list(_trials(cases, rows, options.judgments)))
     if options.write:
         _write(rows, Path(options.write))

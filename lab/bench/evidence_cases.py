@@ -69,9 +69,9 @@ class Case:
         sha = measure.provenance().model_sha256
         return cls(population, measure.name, sha, design, measure_chance, by_measure, concepts, truth)
 
-    def same(self, left: Ints, right: Ints) -> Floats:
-        """T of texts left[i] and right[i]."""
-        pairs = zip(left.tolist(), right.tolist(), strict=True)
+    def same(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        """T of texts left_texts[i] and right_texts[i]."""
+        pairs = zip(left_texts.tolist(), right_texts.tolist(), strict=True)
         return np.array([float(bool(self.concepts[a] & self.concepts[b])) for a, b in pairs])
 
 

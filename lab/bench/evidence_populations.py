@@ -12,7 +12,7 @@ import numpy as np
 from lab.experiments.generate import NEGATIVES as RELATIVES
 from lab.experiments.generate import Generator, Setting
 from lab.experiments.tables import load_table
-from lab.experiments.wording import NEGATIVES, Part, read_wording
+from lab.experiments.wording import NEGATIVES, Subset, read_wording
 from lab.terminologies import load, named_paths
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.text import normalize
@@ -51,7 +51,7 @@ def populations(
     tables: Iterable[str],
     *,
     count: int,
-    part: Part,
+    subset: Subset,
     items: int = ITEMS,
 ) -> Iterator[Population]:
     """Populations of every source.
@@ -64,28 +64,28 @@ def populations(
         ``NAME=PATH``.
     count : int
         Populations of each kind.
-    part : {"visible", "aside"}
+    subset : {"visible", "aside"}
         Which concepts of wording.
     items : int
         Most items of a population from wording.
     """
     for path in wording:
-        yield from _of_wording(path, count, part, items)
-    if part == "visible":
+        yield from _of_wording(path, count, subset, items)
+    if subset == "visible":
         for source in terminologies:
             yield from _of_terminology(source, count)
         for source in tables:
             yield from _of_table(source)
 
 
-def _of_wording(path: str, count: int, part: Part, items: int) -> Iterator[Population]:
-    texts = read_wording(path, part=part)
+def _of_wording(path: str, count: int, subset: Subset, items: int) -> Iterator[Population]:
+    texts = read_wording(path, subset=subset)
     for kind in NEGATIVES:
         for number in range(count):
-            rng = np.random.default_rng((zlib.crc32(f"{texts.name}{part}".encode()), number))
+            rng = np.random.default_rng((zlib.crc32(f"{texts.name}{subset}".encode()), number))
             share = float(rng.uniform(0.1, 0.95))
             n_items = int(min(items, max(60, 1.5 * len(texts.pairs))))
-            seed = zlib.crc32(f"{texts.name}{kind}{number}{part}".encode())
+            seed = zlib.crc32(f"{texts.name}{kind}{number}{subset}".encode())
             project = texts.project(n_items, share, kind, seed, skewed=number % 2 == 1)
             rows = (
                 Answer(f"{item:04d}", rater, (text,))

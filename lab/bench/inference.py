@@ -17,10 +17,12 @@ from lab.bench.inference_contenders import (
     cross_encoder_way,
     label_order,
     pipeline_way,
+    set_threads,
     short_texts,
     softirr_way,
 )
 from softirr.errors import InputError
+from softirr.inference.devices import pick_device
 from softirr.inference.models import bundled_model
 from softirr.markdown import table_head
 from softirr.terminal import Parser, positive
@@ -44,19 +46,20 @@ def add_options(options: Parser) -> None:
     )
     options.add_argument("--rounds", type=positive, default=3, help="rounds, each way once in each (3)")
     options.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
-    options.add_argument("--seed", type=int, default=0)
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the tables."""
-    _prepare(options.device, options.threads)
+    pick_device(options.device)
+    set_threads(options.threads)
     for name in options.models:
         yield from speed_table(name, _folder(name), options)
 
 
 def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
     """Directed pairs per second of each method, and how far its probabilities are from (a)."""
-    pairs, entailment = _pairs(options), label_order(folder).index("e")
+    texts, entailment = short_texts(2 * options.pairs), label_order(folder).index("e")
+    pairs = list(zip(texts[: options.pairs], texts[options.pairs :], strict=True))
     directed = [*pairs, *((b, a) for a, b in pairs)]
     contenders: dict[str, Run] = {
         PIPELINE: pipeline_way(folder, directed, options.device),
@@ -126,27 +129,10 @@ def _kappa(entailment: NDArray[np.float64]) -> float:
     return (observed - chance) / (1 - chance)
 
 
-def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
-    texts = short_texts(2 * options.pairs, options.seed)
-    return list(zip(texts[: options.pairs], texts[options.pairs :], strict=True))
-
-
 def _folder(name: str) -> Path:
     if name != BUNDLED and not Path(name, "config.json").is_file():
         raise InputError(f"There is no model {name}; use {BUNDLED} or the folder of a model.")
     return bundled_model().folder if name == BUNDLED else Path(name)
-
-
-def _prepare(device: str, threads: int) -> None:
-    import torch
-    from transformers.utils import logging
-
-    from softirr.inference.devices import pick_device
-
-    pick_device(device)
-    torch.set_num_threads(threads)
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
 
 
 def _device_name(device: str) -> str:

@@ -40,6 +40,16 @@ def short_texts(n: int, seed: int = 0) -> list[str]:
     return list(texts)
 
 
+def set_threads(threads: int) -> None:
+    """Processor threads of this process; transformers prints nothing from now on."""
+    import torch
+    from transformers.utils import logging
+
+    torch.set_num_threads(threads)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
 def label_order(folder: Path) -> list[str]:
     """Meaning of a model's outputs by their names: letters as in :class:`softirr.meaning.measures.labels.LabelOrder`.
 

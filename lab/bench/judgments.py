@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.bench.evidence import HEADLINE
+from lab.bench.evidence import HEADLINE, JUDGMENTS
 from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import Population
 from lab.bench.record_fit import fit
@@ -26,14 +26,12 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.markdown import table_head
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.meaning.measures.protocols import FunctionMeasure
-from softirr.statistics.coefficients.intervals import Interval
 from softirr.statistics.evidence.estimator import estimate
 from softirr.statistics.evidence.record import Record
 from softirr.terminal import Parser, positive
 
 __all__ = ["Trial", "add_options", "lines", "simulated_cases", "table", "trials"]
 
-JUDGMENTS = (0, 10, 20, 30, 60, 100)
 NARROW = 0.25
 """Width of the interval at which an audit by looking stops."""
 _LOOKS = range(10, 101, 10)
@@ -129,12 +127,9 @@ def _both(case: Case, record: Record, n: int) -> tuple[tuple[float, float, float
     estimated = estimates.coefficients[HEADLINE]
     assert estimated.value is not None and estimated.ci95 is not None and estimated.details is not None
     classical = estimated.details.judgments_only
-    return (estimated.value, *estimated.ci95), None if classical is None else _ends(classical)
-
-
-def _ends(interval: Interval) -> tuple[float, float, float]:
-    assert interval.value is not None and interval.ci95 is not None
-    return interval.value, *interval.ci95
+    if classical is None or classical.value is None or classical.ci95 is None:
+        return (estimated.value, *estimated.ci95), None
+    return (estimated.value, *estimated.ci95), (classical.value, *classical.ci95)
 
 
 def lines(trials: Sequence[Trial]) -> Iterator[str]:
@@ -164,9 +159,8 @@ def add_options(options: Parser) -> None:
     """The options."""
     options.add_argument("--projects", type=positive, default=200, metavar="N", help="simulated projects (200)")
     options.add_argument("--items", type=positive, default=100, metavar="N", help="items of a project (100)")
-    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the table."""
-    return lines(list(trials(options.projects, items=options.items, seed=options.seed)))
+    return lines(list(trials(options.projects, items=options.items)))

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.bench.differences import answers
-from softirr.answers.ratings import Floats, Ints
+from softirr.answers.ratings import Ints
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.audit.workflow import Judgments, draw_sheet
 from softirr.defaults import MARGIN
 from softirr.markdown import table_head, table_row
-from softirr.meaning.measures.protocols import IndexedMeasure, TextIndex
-from softirr.provenance import Provenance
+from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.report.compare_models import compare_models
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.terminal import Parser, positive
@@ -29,7 +28,7 @@ _VARIANTS = 6
 _PEOPLE, _MODEL = "p", "m"
 
 
-class BiasedMeasure(IndexedMeasure):
+class BiasedMeasure(FunctionMeasure):
     """A measure that knows texts of :func:`simulated_verdicts` roughly, and underrates the model's texts.
 
     Parameters
@@ -40,17 +39,16 @@ class BiasedMeasure(IndexedMeasure):
         Standard deviation of P.
     """
 
+    has_blocks = True
+
     def __init__(self, against_model: float = 0.25, noise: float = 0.15, name: str = "simulated") -> None:
-        super().__init__(name)
+        super().__init__(self.p, name)
         self.against_model, self.noise = against_model, noise
 
-    def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts."""
-        return _BiasedIndex(self, texts)
-
-    def describe(self) -> Provenance:
-        """The name of the measure."""
-        return Provenance(self.raw_name)
+    def block(self, texts: Sequence[str], rows: Ints, columns: Ints) -> NDArray[np.float32]:
+        """P of every row text with every column text."""
+        values = [[self.p(texts[i], texts[j]) for j in columns.tolist()] for i in rows.tolist()]
+        return np.array(values, dtype=np.float32).reshape(len(rows), len(columns))
 
     def p(self, a: str, b: str) -> float:
         """P of two texts."""
@@ -61,16 +59,6 @@ class BiasedMeasure(IndexedMeasure):
         normal = float(np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v))
         center = (0.7 if _same(a, b) else 0.25) - self.against_model * ((a[0] == _MODEL) != (b[0] == _MODEL))
         return min(max(center + self.noise * normal, 0.0), 1.0)
-
-
-class _BiasedIndex(TextIndex):
-    def __init__(self, measure: BiasedMeasure, texts: Sequence[str]) -> None:
-        self._measure, self._texts = measure, texts
-
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        texts = self._texts
-        values = [self._measure.p(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
-        return np.array(values, dtype=np.float64)
 
 
 def _same(a: str, b: str) -> bool:
@@ -107,13 +95,13 @@ class SimulatedVerdicts:
     def wrong(self) -> float:
         """Share of the verdicts that are wrong.
 
-        *within* where the truth is below minus the margin, *below* where it is not below 0.
+        *within* if the truth is below minus the margin, *below* if it is not below 0.
         """
         return (self.within if self.truth < -MARGIN else 0.0) + (self.below if self.truth >= 0 else 0.0)
 
 
 def simulated_verdicts(
-    people: float, model: float, *, n_items: int, judgements: int, against_model: float = 0.25, runs: int, seed: int = 0
+    people: float, model: float, *, n_items: int, judgments: int, runs: int, seed: int = 0
 ) -> SimulatedVerdicts:
     """Simulate three people and a model, and compare them.
 
@@ -121,19 +109,17 @@ def simulated_verdicts(
     ----------
     people, model : float
         Accuracy of each person, and of the model.
-    judgements : int
+    judgments : int
         Pairs of texts that a perfect judge judges; 0 for the measure alone.
-    against_model : float
-        As of :class:`BiasedMeasure`.
     """
     rng = np.random.default_rng(seed)
     accuracy = (people,) * 3 + (model,)
     truth = 0.0 if people == model else _difference(answers(rng, _LARGE, accuracy))
-    measure = BiasedMeasure(against_model)
+    measure = BiasedMeasure()
     verdicts, n_covered, widths = [], 0, []
     for run in range(runs):
         table = _table(rng, answers(rng, n_items, accuracy))
-        sheets = [_judged(table, measure, judgements, seed=run)] if judgements else []
+        sheets = [_judged(table, measure, judgments, seed=run)] if judgments else []
         difference = compare_models(
             table, ["model:one"], measure, judgments=sheets, cache=None, progress=None
         ).differences[0]
@@ -168,8 +154,8 @@ def _table(rng: np.random.Generator, matrix: NDArray[np.int64]) -> AnnotationTab
     return AnnotationTable.from_answers(rows)
 
 
-def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, seed: int) -> Judgments:
-    sheet = draw_sheet(table, measure, judgments=judgements, seed=seed, cache=None, progress=None)
+def _judged(table: AnnotationTable, measure: BiasedMeasure, judgments: int, *, seed: int) -> Judgments:
+    sheet = draw_sheet(table, measure, judgments=judgments, seed=seed, cache=None, progress=None)
     values = {(unit.id, 1): "same" if _same(unit.text_a, unit.text_b) else "different" for unit in sheet.units}
     return Judgments("judge", values)
 
@@ -177,7 +163,6 @@ def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, 
 def add_options(options: Parser) -> None:
     """The options."""
     options.add_argument("--runs", type=positive, default=100, metavar="N", help="simulated projects of a line (100)")
-    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:
@@ -185,15 +170,11 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     verdicts = ("within", "below", "can't tell", "wrong")
     yield from table_head(("people, model", "judgments", "difference", *verdicts, "coverage", "width"))
     for people, model in ((0.85, 0.85), (0.85, 0.78), (0.85, 0.6)):
-        for judgements in (0, 60, 150):
-            simulated = simulated_verdicts(
-                people, model, n_items=100, judgements=judgements, runs=options.runs, seed=options.seed
-            )
+        for judgments in (0, 60, 150):
+            simulated = simulated_verdicts(people, model, n_items=100, judgments=judgments, runs=options.runs)
             shares = (
                 f"{share:.1%}"
                 for share in (simulated.within, simulated.below, simulated.open, simulated.wrong, simulated.coverage)
             )
             raters = f"{people:g}, {model:g}"
-            yield table_row(
-                (raters, judgements or "none", f"{simulated.truth:+.3f}", *shares, f"{simulated.width:.2f}")
-            )
+            yield table_row((raters, judgments or "none", f"{simulated.truth:+.3f}", *shares, f"{simulated.width:.2f}"))

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.bench.inference_contenders import cross_encoder_way, label_order, pipeline_way, short_texts
+from lab.bench.inference_contenders import cross_encoder_way, label_order, pipeline_way, set_threads, short_texts
 from softirr.inference.models import bundled_model
 from softirr.markdown import table_head, table_row
 from softirr.terminal import Parser, positive
@@ -67,10 +67,10 @@ class Outcome:
     megabytes: float
 
 
-def project_texts(n_items: int, seed: int) -> list[tuple[str, str]]:
+def project_texts(n_items: int) -> list[tuple[str, str]]:
     """Two raters' texts for each item: identical, reworded, or different."""
-    rng = np.random.default_rng(seed)
-    texts = short_texts(2 * n_items, seed)
+    rng = np.random.default_rng(0)
+    texts = short_texts(2 * n_items)
     project = []
     for first, different in zip(texts[:n_items], texts[n_items:], strict=True):
         kind = rng.random()
@@ -95,9 +95,9 @@ def _equivalence(answers: Floats, entailment: int) -> Floats:
     return np.asarray(np.sqrt(forward * backward))
 
 
-def pipeline_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], Estimate]:
+def pipeline_project(project: Sequence[tuple[str, str]], folder: Path) -> Callable[[], Estimate]:
     """The code of Wullschleger et al. (2026): pairs of items, and of three shuffles of the second rater's texts."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     first, second = zip(*project, strict=True)
     shuffles = [rng.permutation(len(project)) for _ in range(SHUFFLES)]
     chance = [(a, second[k]) for order in shuffles for a, k in zip(first, order, strict=True)]
@@ -113,19 +113,18 @@ def pipeline_project(project: Sequence[tuple[str, str]], folder: Path, seed: int
     return agreement
 
 
-def cross_encoder_project(project: Sequence[tuple[str, str]], folder: Path, seed: int) -> Callable[[], Estimate]:
+def cross_encoder_project(project: Sequence[tuple[str, str]], folder: Path) -> Callable[[], Estimate]:
     """Every pair of different texts, so that agreement by chance is exact."""
-    del seed
     answers = [text for pair in project for text in pair]
     texts = list(dict.fromkeys(answers))
-    left, right = np.triu_indices(len(texts), 1)
-    pairs = _both_ways([(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)])
+    rows, columns = np.triu_indices(len(texts), 1)
+    pairs = _both_ways([(texts[i], texts[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)])
     run, entailment = cross_encoder_way(folder, pairs, "cpu"), label_order(folder).index("e")
     number = {text: i for i, text in enumerate(texts)}
 
     def agreement() -> Estimate:
         p = np.eye(len(texts))
-        p[left, right] = p[right, left] = _equivalence(run(), entailment)
+        p[rows, columns] = p[columns, rows] = _equivalence(run(), entailment)
         index = np.array([number[text] for text in answers])
         same = p[index[::2], index[1::2]]
         of_pairs = p[np.ix_(index, index)]
@@ -136,7 +135,7 @@ def cross_encoder_project(project: Sequence[tuple[str, str]], folder: Path, seed
 
 
 def softirr_project(
-    project: Sequence[tuple[str, str]], folder: Path, seed: int, *, precision: str = "auto", target: float | None = None
+    project: Sequence[tuple[str, str]], folder: Path, *, precision: str = "auto", target: float | None = None
 ) -> Callable[[], Estimate]:
     """``softirr.agreement`` without a store of scores."""
     import softirr
@@ -154,7 +153,7 @@ def softirr_project(
         report = softirr.agreement(
             table,
             measure,
-            options=softirr.AgreementOptions(target_se=target, seed=seed, reasons=False),
+            options=softirr.AgreementOptions(target_se=target, reasons=False),
             cache=None,
             progress=None,
         )
@@ -176,17 +175,10 @@ METHODS: dict[str, Callable[..., Callable[[], Estimate]]] = {
 }
 
 
-def run_method(
-    name: str, project: Sequence[tuple[str, str]], threads: int, seed: int, options: dict[str, Any]
-) -> Outcome:
+def run_method(name: str, project: Sequence[tuple[str, str]], threads: int, options: dict[str, Any]) -> Outcome:
     """Run one of ``METHODS`` on a project in this process."""
-    import torch
-    from transformers.utils import logging
-
-    torch.set_num_threads(threads)
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    agreement = METHODS[name](project, bundled_model().folder, seed, **options)
+    set_threads(threads)
+    agreement = METHODS[name](project, bundled_model().folder, **options)
     wall, cpu = time.perf_counter(), time.process_time()
     estimate = agreement()
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
@@ -199,16 +191,15 @@ def add_options(options: Parser) -> None:
     options.add_argument("--items", type=positive, default=100, metavar="N", help="items of the project (100)")
     options.add_argument("--rounds", type=positive, default=2, metavar="N", help="rounds, each method once a round (2)")
     options.add_argument("--threads", type=positive, default=2, metavar="N", help="processor threads (2)")
-    options.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the project (0)")
 
 
 def table(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the table."""
-    project = project_texts(options.items, options.seed)
+    project = project_texts(options.items)
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
 
         def run(name: str, **more: Any) -> Outcome:
-            return processes.apply(run_method, (name, project, options.threads, options.seed, more))
+            return processes.apply(run_method, (name, project, options.threads, more))
 
         rounds: list[dict[str, Outcome]] = []
         for _ in range(options.rounds):

@@ -19,7 +19,6 @@ from lab.experiments.wording import NEGATIVES, Negatives, Wording, read_wording
 from lab.train.develop import auroc
 from softirr.markdown import table_head, table_row
 from softirr.meaning.measures import Measure, measure
-from softirr.meaning.measures.cache import SQLiteCache
 from softirr.meaning.measures.pairs import score_pairs
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
@@ -121,29 +120,30 @@ def _of_one_item(populations: Sequence[Population], values: Sequence[Floats]) ->
 def table(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the table."""
     measures = {name: measure(name) for name in options.measures}
-    cache = SQLiteCache(options.cache) if options.cache else None
     means = ("P same", "P other", "AUROC", "ECE")
     errors = ("error of alpha (bias)", "gain over the first")
     yield from table_head(("set, part, other concepts", "measure", *errors, *means))
     total: dict[str, tuple[list[Population], dict[str, list[Floats]]]] = {}
     for file in options.wording:
-        for part in options.parts:
-            wording = read_wording(file, part=part)
+        for subset in options.parts:
+            wording = read_wording(file, subset=subset)
             for negatives in NEGATIVES:
                 populations = draw(wording, negatives, options.populations, options.items)
-                scores = {name: _score(scorer, populations, cache) for name, scorer in measures.items()}
-                yield from rows(f"{wording.name}, {part}, {negatives}", populations, scores)
-                populations_of_part, scores_of_part = total.setdefault(part, ([], {name: [] for name in measures}))
-                populations_of_part += populations
+                scores = {name: _score(scorer, populations) for name, scorer in measures.items()}
+                yield from rows(f"{wording.name}, {subset}, {negatives}", populations, scores)
+                populations_of_subset, scores_of_subset = total.setdefault(
+                    subset, ([], {name: [] for name in measures})
+                )
+                populations_of_subset += populations
                 for name, values in scores.items():
-                    scores_of_part[name] += values
-    for part, (populations, scores) in total.items():
-        yield from rows(f"all, {part}", populations, scores)
+                    scores_of_subset[name] += values
+    for subset, (populations, scores) in total.items():
+        yield from rows(f"all, {subset}", populations, scores)
 
 
-def _score(measure: Measure, populations: Sequence[Population], cache: SQLiteCache | None) -> list[Floats]:
+def _score(measure: Measure, populations: Sequence[Population]) -> list[Floats]:
     """P of the pairs of each population; each different pair is scored once."""
-    values = score_pairs(measure, [pair for p in populations for pair in p.pairs], cache=cache)
+    values = score_pairs(measure, [pair for p in populations for pair in p.pairs])
     return np.split(values, np.cumsum([len(p.pairs) for p in populations])[:-1])
 
 
@@ -161,4 +161,3 @@ def add_options(options: Parser) -> None:
     )  # fmt: skip
     options.add_argument("--populations", type=positive, default=24, metavar="N", help="projects of each kind (24)")
     options.add_argument("--items", type=positive, default=40, metavar="N", help="items of a project (40)")
-    options.add_argument("--cache", metavar="FILE", help="SQLite file for scores, so that a second run continues")

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lab.command import LabParser, run_command
-from softirr.cli.arguments import add_model_options
+from lab.experiments.generate import NEGATIVES, SETTINGS
+from softirr.cli.arguments import add_model_options, add_seed, open_scoring
 from softirr.plural import plural
 from softirr.terminal import positive
 
-SETTINGS = ("paper", "hard", "sets")
-NEGATIVES = ("random", "sibling", "ancestor", "lexical")
 LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
-"""Default measures: all that need no model.
-"""
+"""Default measures: all that need no model."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,33 +36,13 @@ def parser() -> argparse.ArgumentParser:
     """The parser of the command."""
     top = LabParser(prog="python -m lab.experiments", description="Find the best measure for a kind of text.")
     commands = top.add_subparsers(title="experiments", required=True, metavar="EXPERIMENT", parser_class=LabParser)
-
     synthetic = commands.add_parser(
         "synthetic",
         help="simulated raters name the concepts of a terminology by their synonyms; the true kappa is known",
     )
-    synthetic.add_argument(
-        "--terminology",
-        action="append",
-        required=True,
-        metavar="[NAME=]PATH",
-        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with "
-        "concepts.tsv; repeatable",
-    )
-    synthetic.add_argument(
-        "--setting",
-        action="append",
-        choices=SETTINGS,
-        help="one label; one label, concepts with three names or more; sets (all)",
-    )
-    synthetic.add_argument("--negatives", action="append", choices=NEGATIVES, help="kind of wrong concepts (all)")
-    synthetic.add_argument(
-        "--populations", type=positive, metavar="N", help="populations of each kind (30; 15 for sets)"
-    )
-    synthetic.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
+    _add_synthetic(synthetic)
     _add_run(synthetic)
     synthetic.set_defaults(run=_synthetic)
-
     real = commands.add_parser("real", help="compare estimates with the codes of annotated tables")
     real.add_argument(
         "--table",
@@ -79,7 +56,28 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_measures(command: argparse.ArgumentParser) -> None:
+def _add_synthetic(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--terminology",
+        action="append",
+        required=True,
+        metavar="[NAME=]PATH",
+        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA or SNOMED CT folder, SKOS, OBO, "
+        "OBO Graphs, or a table or folder of concepts; repeatable",
+    )
+    command.add_argument(
+        "--setting",
+        action="append",
+        choices=SETTINGS,
+        help="one label; one label, concepts with three names or more; sets (all)",
+    )
+    command.add_argument("--negatives", action="append", choices=NEGATIVES, help="kind of wrong concepts (all)")
+    command.add_argument("--populations", type=positive, metavar="N", help="populations of each kind (30; 15 for sets)")
+    command.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
+    add_seed(command)
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--measure",
         action="append",
@@ -87,11 +85,6 @@ def _add_measures(command: argparse.ArgumentParser) -> None:
         help="measure, see softirr measures; repeatable (all that need no model)",
     )
     add_model_options(command)
-
-
-def _add_run(command: argparse.ArgumentParser) -> None:
-    _add_measures(command)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
     command.add_argument(
         "--output",
         required=True,
@@ -102,13 +95,12 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 
 def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
-    from lab.experiments import generate
     from lab.experiments.run import Plan, run_synthetic
     from lab.terminologies import load
 
     plan = Plan(
-        settings=tuple(s for s in generate.SETTINGS if s in (arguments.setting or SETTINGS)),
-        negatives=tuple(n for n in generate.NEGATIVES if n in (arguments.negatives or NEGATIVES)),
+        settings=tuple(s for s in SETTINGS if s in (arguments.setting or SETTINGS)),
+        negatives=tuple(n for n in NEGATIVES if n in (arguments.negatives or NEGATIVES)),
         populations=arguments.populations,
         size=arguments.size,
         seed=arguments.seed,
@@ -138,11 +130,15 @@ def _scored(arguments: argparse.Namespace, argv: list[str], run: Callable[..., A
     """Score under the chosen measures and write the report."""
     from lab.experiments.analysis import Results
     from lab.experiments.report import PAGE, write_report
+    from lab.experiments.run import NamedMeasure, split_label
     from softirr.provenance import version
 
-    measures = _measures(arguments)
-    with _cache(arguments, measures) as cache, _progress() as show:
-        results = Results.of(run(measures, cache=cache, progress=show))
+    names = arguments.measure or LEXICAL
+    model_options = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
+    options = {name: value for name, value in model_options.items() if value is not None}
+    measures = [NamedMeasure.of(name, **options) for name in names]
+    with open_scoring(arguments, *(split_label(name)[1] for name in names)) as scoring:
+        results = Results.of(run(measures, **scoring))
     folder = Path(arguments.output)
     made_by = f"{shlex.join(['python', '-m', 'lab.experiments', *argv])} (softirr {version()})"
     for table in write_report(results, folder, made_by, with_figures=arguments.plot):
@@ -150,42 +146,6 @@ def _scored(arguments: argparse.Namespace, argv: list[str], run: Callable[..., A
             print(table.markdown())
     print(f"Tables and {PAGE} are in {folder}.")
     return 0
-
-
-def _measures(arguments: argparse.Namespace) -> list[Any]:
-    from lab.experiments.run import NamedMeasure, split_label
-    from softirr.meaning.measures import takes_model
-
-    model_options = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
-    options = {name: value for name, value in model_options.items() if value is not None}
-    return [
-        NamedMeasure.of(name, **(options if takes_model(split_label(name)[1]) else {}))
-        for name in arguments.measure or LEXICAL
-    ]
-
-
-def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
-    """The store of scored pairs, if one of the measures uses it."""
-    from softirr.meaning.measures.cache import open_cache
-
-    is_used = any(measure.measure.cache_key for measure in measures)
-    return open_cache(arguments.cache) if is_used else contextlib.nullcontext()
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on standard error, only on a terminal."""
-    from tqdm import tqdm
-
-    with tqdm(unit="", file=sys.stderr, disable=None) as bar:
-
-        def show(what: str, done: int, total: int) -> None:
-            bar.set_description(what)
-            bar.total = total
-            bar.n = done
-            bar.refresh()
-
-        yield show
 
 
 if __name__ == "__main__":

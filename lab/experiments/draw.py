@@ -42,7 +42,3 @@ class Draw:
             j = i + self.below(len(pool) - i)
             pool[i], pool[j] = pool[j], pool[i]
         return pool[:k]
-
-    def permutation(self, n: int) -> list[int]:
-        """The numbers from 0 to n - 1 in random order."""
-        return self.sample(range(n), n)

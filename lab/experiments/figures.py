@@ -84,7 +84,7 @@ def _calibration_bins(results: Results, setting: str) -> Table:
     )
 
 
-def plot(tables: tuple[Table, ...], folder: Path) -> tuple[Path, ...]:
+def plot(tables: tuple[Table, ...], folder: Path) -> None:
     """Draw the figures of a run as PNG files.
 
     Parameters
@@ -106,7 +106,6 @@ def plot(tables: tuple[Table, ...], folder: Path) -> tuple[Path, ...]:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    paths = []
     for table in tables:
         draw = next((draw for prefix, draw in _DRAWINGS.items() if table.name.startswith(prefix)), None)
         if draw is None:
@@ -119,8 +118,6 @@ def plot(tables: tuple[Table, ...], folder: Path) -> tuple[Path, ...]:
             folder.mkdir(parents=True, exist_ok=True)
             figure.savefig(path, dpi=120)
         pyplot.close(figure)
-        paths.append(path)
-    return tuple(paths)
 
 
 def _columns(table: Table) -> dict[str, list[Any]]:
@@ -141,24 +138,25 @@ def _draw_errors(axes: Any, table: Table) -> None:
 
 def _draw_error_by_truth(axes: Any, table: Table) -> None:
     columns = _columns(table)
-    for label in dict.fromkeys(columns["Measure"]):
-        of_measure = [i for i, name in enumerate(columns["Measure"]) if name == label]
-        centers = [(columns["From"][i] + columns["To"][i]) / 2 for i in of_measure]
-        axes.plot(centers, [columns["MAE"][i] for i in of_measure], marker="o", label=label)
+    centers = [(low + high) / 2 for low, high in zip(columns["From"], columns["To"], strict=True)]
+    _draw_curves(axes, columns["Measure"], centers, columns["MAE"])
     axes.set_xlabel("True κ")
     axes.set_ylabel("MAE of κ")
-    axes.legend(fontsize="small")
 
 
 def _draw_calibration(axes: Any, table: Table) -> None:
     columns = _columns(table)
     axes.plot((0, 1), (0, 1), color="gray", linestyle="--", linewidth=1)
-    for label in dict.fromkeys(columns["Measure"]):
-        of_measure = [i for i, name in enumerate(columns["Measure"]) if name == label]
-        p = [columns["Mean P"][i] for i in of_measure]
-        axes.plot(p, [columns["Share the same"][i] for i in of_measure], marker="o", label=label)
+    _draw_curves(axes, columns["Measure"], columns["Mean P"], columns["Share the same"])
     axes.set_xlabel("Mean P")
     axes.set_ylabel("Share of pairs with the same concept")
+
+
+def _draw_curves(axes: Any, labels: list[str], x: list[float], y: list[float]) -> None:
+    """A curve for each label."""
+    for label in dict.fromkeys(labels):
+        rows = [i for i, name in enumerate(labels) if name == label]
+        axes.plot([x[i] for i in rows], [y[i] for i in rows], marker="o", label=label)
     axes.legend(fontsize="small")
 
 

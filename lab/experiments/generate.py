@@ -13,26 +13,27 @@ settings:
     Sets of 2 to 5 concepts, with the appendix's rule for their sizes and for the number of shared concepts.
 
 Four kinds of negatives: ``random``, ``sibling`` (equality errors), ``ancestor`` (parents and grandparents:
-generalization errors) and ``lexical`` (one of the 10 concepts whose preferred names are closest by Indel). All kinds of
+generalization errors) and ``lexical`` (one of the 10 concepts with the closest preferred names by Indel). All kinds of
 one population share their concepts, their target, the places of disagreement and the first rater's words, so that kinds
 are compared pairwise.
 
 What Wullschleger et al. leave open is decided here: the preferred name is one of the names that are drawn; a negative
-never shares a name with the concept it replaces (it would be no error); and concepts that lack a sibling or an ancestor
-that could replace them are left out for all four kinds.
+never shares a name with the concept it replaces (the answers would agree); and concepts that lack a sibling or an
+ancestor that could replace them are left out for all four kinds.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Literal
 
 from lab.experiments.draw import Draw
+from lab.experiments.set_sizes import LARGEST, nearest, set_sizes
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology
@@ -46,8 +47,6 @@ POPULATIONS = {"paper": 30, "hard": 30, "sets": 15}
 PERMUTATIONS = {"paper": 3, "hard": 3, "sets": 2}
 """D of each setting in Wullschleger et al. 2026."""
 SIZE = 100
-SMALLEST, LARGEST = 2, 5
-"""Bounds of the size of a set."""
 NEIGHBOURS = 10
 """Lexical negatives are drawn from this many closest concepts."""
 RATERS = ("1", "2")
@@ -64,7 +63,7 @@ class Population:
     target : float
         α, the target agreement.
     concepts, texts : tuple of ((str, ...), (str, ...))
-        For each item the concepts of both raters, and what they wrote: ``texts[i][r][j]`` is a name of
+        For each item the concepts of both raters, and their wordings: ``texts[i][r][j]`` is a name of
         ``concepts[i][r][j]``.
     substituted : int
         Negatives that were drawn at random because no related concept fits (sets only).
@@ -79,19 +78,15 @@ class Population:
     texts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     substituted: int = 0
 
-    @property
-    def key(self) -> str:
-        """Name among the populations of a run."""
-        return f"{self.terminology}/{self.setting}/{self.negatives}/{self.number}"
-
     @cached_property
     def digest(self) -> str:
         """Hash of its content: two populations with one digest are identical."""
-        content = json.dumps([self.key, self.target, self.concepts, self.texts], ensure_ascii=True)
+        name = f"{self.terminology}/{self.setting}/{self.negatives}/{self.number}"
+        content = json.dumps([name, self.target, self.concepts, self.texts], ensure_ascii=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
     def table(self) -> AnnotationTable:
-        """What the raters wrote."""
+        """The texts of the raters."""
         return _table(self.texts)
 
     def gold(self) -> AnnotationTable:
@@ -199,13 +194,8 @@ class Generator:
             close = process.cdist([names[concept][0]], preferred, scorer=Indel.normalized_similarity, dtype=np.float64)
             order = np.argsort(-close[0], kind="stable").tolist()
             in_order = (self.pool[position] for position in order)
-            nearest = []
-            for stand_in in in_order:
-                if self._differ(stand_in, concept):
-                    nearest.append(stand_in)
-                    if len(nearest) == NEIGHBOURS:
-                        break
-            self._neighbors[concept] = tuple(nearest)
+            different = (stand_in for stand_in in in_order if self._differ(stand_in, concept))
+            self._neighbors[concept] = tuple(islice(different, NEIGHBOURS))
         return self._neighbors[concept]
 
     def _negative(
@@ -299,42 +289,3 @@ class Generator:
             if len(concepts_of_item) == count:
                 return concepts_of_item
         raise InputError(f"{self.terminology.name} is too small for sets: its concepts share their names.")
-
-
-def nearest(value: float) -> int:
-    """The nearest whole number, halves rounded up."""
-    return math.floor(value + 0.5)
-
-
-def size_gap(target: float, size: int) -> int:
-    """The largest difference in size, g_α.
-
-    The smaller of the population's budget and the pair's (Wullschleger et al. 2026, appendix).
-
-    Parameters
-    ----------
-    target : float
-        α
-    size : int
-        |A|
-    """
-    population = nearest((1 - target) * (LARGEST - SMALLEST))
-    return min(population, math.floor((1 - target) * size))
-
-
-def shared_count(target: float, m: int, n: int) -> float:
-    """k*, the number of shared concepts at which two sets of m and n have the Jaccard coefficient α.
-
-    α (m + n) / (1 + α).
-    """
-    return target * (m + n) / (1 + target)
-
-
-def set_sizes(target: float, draw: Draw) -> tuple[int, int, int]:
-    """|A|, |B| and the number of shared concepts of one pair of sets (Wullschleger et al. 2026, appendix)."""
-    m = SMALLEST + draw.below(LARGEST - SMALLEST + 1)
-    gap = size_gap(target, m)
-    n = min(max(m + draw.below(2 * gap + 1) - gap, SMALLEST), LARGEST)
-    n_shared = shared_count(target, m, n)
-    k = math.floor(n_shared) + (draw.unit() < n_shared - math.floor(n_shared))
-    return m, n, min(k, m, n)

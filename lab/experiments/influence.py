@@ -13,7 +13,7 @@ __all__ = ["item_influence"]
 
 _STEP = 1e-4
 _AT_ONCE = 500
-"""Items whose weights are changed at a time."""
+"""Number of items in one computation of draws."""
 
 
 def item_influence(by_measure: ByMeasure, definition: Definition) -> Floats:
@@ -22,7 +22,9 @@ def item_influence(by_measure: ByMeasure, definition: Definition) -> Floats:
     Parameters
     ----------
     by_measure : ByMeasure
+        Ratings, scores and chance of the project.
     definition : Definition
+        Definition of the coefficient.
 
     Returns
     -------
@@ -32,11 +34,11 @@ def item_influence(by_measure: ByMeasure, definition: Definition) -> Floats:
     items = ratings.comparable_items
     derivatives = []
     for start in range(0, len(items), _AT_ONCE):
-        part = items[start : start + _AT_ONCE]
+        changed = items[start : start + _AT_ONCE]
         values = []
         for step in (_STEP, -_STEP):
-            weights = np.ones((ratings.n_items, len(part)))
-            weights[part, np.arange(len(part))] += step
+            weights = np.ones((ratings.n_items, len(changed)))
+            weights[changed, np.arange(len(changed))] += step
             draws = Draws.of_weights(ratings, by_measure.scores, by_measure.chance, weights)
             values.append(draws.over(definition.over_draws))
         derivatives.append((values[0] - values[1]) / (2 * _STEP))

@@ -224,8 +224,5 @@ def _real_ties(records: Sequence[Record], coefficient: str) -> frozenset[str]:
 
 
 def _left_out(errors: Errors) -> str:
-    return (
-        f" {errors.left_out} populations left out: not defined, or not scored by every measure."
-        if errors.left_out
-        else ""
-    )
+    sentence = f" {errors.left_out} populations left out: not defined, or not scored by every measure."
+    return sentence if errors.left_out else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,24 +17,19 @@ from lab.experiments.generate import (
     Population,
     Setting,
 )
-from lab.experiments.scoring import EXACT, Chance, Scored, SharedScorer, Values, score_table, truth
+from lab.experiments.scoring import Scored, SharedScorer, Values, score_table, truth
 from lab.experiments.tables import GoldTable
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures import Measure
+from softirr.meaning.measures import Measure, takes_model
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.sentences_stage import without_sentences
 from softirr.meaning.terminology import Terminology
+from softirr.provenance import Progress
 
 REAL = "real"
 """Setting of annotated tables."""
-Progress = Callable[[str, int, int], None]
-"""Called with a description, the number of populations (or text pairs of one) that are done, and their total."""
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """No progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +41,9 @@ class NamedMeasure:
 
     @classmethod
     def of(cls, label_and_name: str, **options: object) -> NamedMeasure:
-        """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
-        scorer = without_sentences(measure_by_name(split_label(label_and_name)[1], **options))
-        return cls(label_of(label_and_name), scorer)
+        """From ``NAME`` or ``LABEL=NAME``, with options of measures that have a model."""
+        label, name = split_label(label_and_name)
+        return cls(label, without_sentences(measure_by_name(name, **(options if takes_model(name) else {}))))
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""
@@ -61,27 +56,17 @@ class NamedMeasure:
 
 
 def split_label(label_and_name: str) -> tuple[str, str]:
-    """Label (empty if there is none) and name of ``LABEL=NAME``.
+    """Label in tables and name of ``NAME`` or ``LABEL=NAME``; without a label, a model folder gets the folder's name.
 
     An equals sign in a model's path does not end a label.
     """
     label, equals, name = label_and_name.partition("=")
-    return (label, name) if equals and ":" not in label else ("", label_and_name)
-
-
-def label_of(label_and_name: str) -> str:
-    """The label in tables of ``NAME`` or ``LABEL=NAME``."""
-    label, name = split_label(label_and_name)
-    if label.strip():
-        return label.strip()
+    if not equals or ":" in label:
+        label, name = "", label_and_name
     family, colon, model = name.partition(":")
-    if not colon:
-        return family
-    folders = [folder for folder in model.replace("\\", "/").split("/") if folder]
-    last = folders[-1] if folders else model
-    if last in ("model", "snapshot") and len(folders) > 1:
-        last = folders[-2]
-    return f"{family}:{last}"
+    folders = [folder for folder in model.replace("\\", "/").split("/") if folder not in ("", "model", "snapshot")]
+    default = f"{family}:{folders[-1] if folders else model}" if colon else family
+    return label.strip() or default, name
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +140,7 @@ def run_synthetic(
     measures: Sequence[NamedMeasure],
     *,
     cache: PairCache | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> list[Record]:
     """Score every population of every terminology under every measure."""
     check_labels(measures)
@@ -173,9 +158,8 @@ def run_synthetic(
             for negatives in plan.negatives
             for number in range(plan.populations or POPULATIONS[setting])
         ]
-        what, chance = f"{generator.terminology.name}, {setting}", Chance("permutation", PERMUTATIONS[setting])
         for measure in measures:
-            records += _score(projects, measure, chance, what, cache, progress)
+            records += _score(projects, measure, PERMUTATIONS[setting], cache, progress)
     return records
 
 
@@ -184,7 +168,7 @@ def run_real(
     measures: Sequence[NamedMeasure],
     *,
     cache: PairCache | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> list[Record]:
     """Score annotated tables with gold codes under every measure."""
     check_labels(measures)
@@ -198,13 +182,10 @@ def run_real(
         }
         project = Project(table.name, REAL, "", 0, table.digest, table.table, truth(table.gold), counts)
         for measure in measures:
-            records += _score([project], measure, chance_for(measure), table.name, cache, progress)
+            # all pairs of a measure with blocks are cheap
+            permutations = None if measure.measure.has_blocks else PERMUTATIONS["paper"]
+            records += _score([project], measure, permutations, cache, progress)
     return records
-
-
-def chance_for(measure: NamedMeasure) -> Chance:
-    """Chance agreement of an annotated table: exact if all pairs are cheap, else by permutations."""
-    return EXACT if measure.measure.has_blocks else Chance()
 
 
 def check_labels(measures: Sequence[NamedMeasure]) -> None:
@@ -229,23 +210,14 @@ def _of_population(population: Population) -> Project:
 def _score(
     projects: Sequence[Project],
     measure: NamedMeasure,
-    chance: Chance,
-    what: str,
+    permutations: int | None,
     cache: PairCache | None,
-    progress: Progress,
+    progress: Progress | None,
 ) -> list[Record]:
     """Records of projects that share texts, under one measure."""
-    label = f"{what}, {measure.label}"
-
-    def show_pairs(done: int, total: int) -> None:
-        progress(f"{label}, text pairs", done, total)
-
-    tables = [project.table for project in projects]
-    shared = SharedScorer(measure.measure, tables, cache=cache, progress=show_pairs)
+    shared = SharedScorer(measure.measure, [project.table for project in projects], cache=cache, progress=progress)
     records: list[Record] = []
     for project in projects:
-        progress(label, len(records), len(projects))
-        scored = score_table(project.table, shared, chance, key=project.digest)
+        scored = score_table(project.table, shared, permutations=permutations, key=project.digest)
         records.append(Record(project, measure.label, scored, measure.prompts(scored)))
-    progress(label, len(records), len(projects))
     return records

@@ -6,20 +6,17 @@ The truth about a table with gold codes is the same under the measure ``exact``,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lab.experiments.influence import item_influence
-from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
+from softirr.provenance import Progress
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.registry import coefficient_keys, definition
@@ -29,17 +26,6 @@ from softirr.statistics.matching.assignment import METHODS
 
 Values = dict[str, float | None]
 """Value of each coefficient; None if it is not defined."""
-
-
-@dataclass(frozen=True)
-class Chance:
-    """How agreement by chance is computed: by permutations (Wullschleger et al. 2026), or exactly."""
-
-    method: Literal["permutation", "exact"] = "permutation"
-    permutations: int = 3
-
-
-EXACT = Chance("exact")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,59 +70,42 @@ class SharedScorer:
         tables: Sequence[AnnotationTable],
         *,
         cache: PairCache | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self.measure = measure
-        numbers: dict[str, int] = {}
-        for table in tables:
-            for text in table.texts:
-                numbers.setdefault(text, len(numbers))
-        self._numbers = numbers
-        self.scorer = PairScorer(measure, list(numbers), cache=cache, progress=progress)
+        self._numbers = {text: number for number, text in enumerate(dict.fromkeys(t for x in tables for t in x.texts))}
+        self.scorer = PairScorer(measure, list(self._numbers), cache=cache, progress=progress)
 
-    def of(self, table: AnnotationTable) -> PairScorer:
-        """A scorer of this table's texts."""
-        return _Part(self.scorer, np.array([self._numbers[text] for text in table.texts], dtype=np.int64))
+    def renumbered(self, table: AnnotationTable) -> AnnotationTable:
+        """One of the tables, with the texts of all of them, which the scorer's numbers refer to."""
+        numbers = [self._numbers[text] for text in table.texts]
+        answers = tuple(tuple(numbers[text] for text in answer) for answer in table.answers)
+        return replace(table, texts=tuple(self._numbers), answers=answers)
 
 
-class _Part(PairScorer):
-    """A scorer of some of another scorer's texts."""
-
-    def __init__(self, scorer: PairScorer, ids: Ints) -> None:
-        self._whole, self._places = scorer, ids
-        self.measure, self.directional, self.cheap = scorer.measure, scorer.directional, scorer.cheap
-
-    def score(self, left: Ints, right: Ints) -> Floats:
-        return self._whole.score(self._places[left], self._places[right])
-
-    def entail(self, left: Ints, right: Ints) -> Floats | None:
-        return self._whole.entail(self._places[left], self._places[right])
-
-    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
-        return self._whole.block(self._places[rows], self._places[cols])
-
-
-def score_table(table: AnnotationTable, shared: SharedScorer, chance: Chance, *, key: str = "") -> Scored:
+def score_table(
+    table: AnnotationTable, shared: SharedScorer, *, permutations: int | None = None, key: str = ""
+) -> Scored:
     """Coefficients of a table.
 
     Parameters
     ----------
     shared : SharedScorer
         That knows the table's texts.
+    permutations : int, optional
+        For agreement by chance, as in Wullschleger et al. 2026; None computes it exactly.
     key : str
         Seed of the draws.
     """
     started = time.perf_counter()
     n_before = shared.scorer.pairs_scored
-    scorer = shared.of(table)
     ratings = Ratings.of(table)
-    comparisons = ratings.comparisons
+    comparisons, renumbered = ratings.comparisons, shared.renumbered(table)
     summaries: dict[str, Summary] = {}
     same: dict[str, Floats] = {}
     for method in METHODS if not table.is_single else METHODS[:1]:
-        answers = AnswerScorer(table, scorer, method=method)
+        answers = AnswerScorer(renumbered, shared.scorer, method=method)
         same[method] = answers.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
-        summaries[method] = _coefficients(ratings, answers, same[method], chance, key)
+        summaries[method] = _coefficients(ratings, answers, same[method], permutations, key)
     names = coefficient_keys()
     return Scored(
         {method: {name: summary.coefficients[name].value for name in names} for method, summary in summaries.items()},
@@ -170,15 +139,17 @@ def truth(codes: AnnotationTable) -> Scored:
         Whose texts are codes.
     """
     table = replace(codes, kind="set:jaccard")
-    return score_table(table, SharedScorer(measure_by_name("exact"), [table]), EXACT)
+    return score_table(table, SharedScorer(measure_by_name("exact"), [table]))
 
 
-def _coefficients(ratings: Ratings, answers: AnswerScorer, scores: Floats, chance: Chance, key: str) -> Summary:
+def _coefficients(
+    ratings: Ratings, answers: AnswerScorer, scores: Floats, permutations: int | None, key: str
+) -> Summary:
     if not len(scores):
         expected = None
-    elif chance.method == "exact":
+    elif permutations is None:
         expected = exact(ratings, answers, scores)
     else:
         seed = int.from_bytes(key.encode()[:8].ljust(8), "big")
-        expected = permutation(ratings, answers, permutations=chance.permutations, seed=seed)
+        expected = permutation(ratings, answers, permutations=permutations, seed=seed)
     return summarize(ratings, scores, expected)

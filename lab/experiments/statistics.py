@@ -90,51 +90,45 @@ class ReliabilityBin:
     share_same: float | None
 
 
-def reliability(p: ArrayLike, truth: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
-    """Reliability curve over bins of equal width, from the lowest P to the highest (Guo et al. 2017, Fig. 1).
+def reliability(p: ArrayLike, truth: ArrayLike) -> tuple[ReliabilityBin, ...]:
+    """Reliability curve over ten bins of equal width, from the lowest P to the highest (Guo et al. 2017, Fig. 1).
 
     Parameters
     ----------
     p, truth : array_like, shape (n,)
         Equivalence of each pair by the measure, and its true equivalence from 0 to 1.
-    bins : int
-        Number of bins, at least 1.
     """
     x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(truth, dtype=np.float64).ravel()
-    if bins < 1:
-        raise InputError(f"The number of bins is {bins}, but must be at least 1.")
     # rounded first: 0.3 and 0.1 + 0.2 belong to the same bin
-    bin_index = np.clip(np.ceil(np.round(x * bins, 9)).astype(np.int64) - 1, 0, bins - 1)
-    n = np.bincount(bin_index, minlength=bins)
-    p_sum, y_sum = (np.bincount(bin_index, weights=values, minlength=bins) for values in (x, y))
+    bin_index = np.clip(np.ceil(np.round(x * BINS, 9)).astype(np.int64) - 1, 0, BINS - 1)
+    n = np.bincount(bin_index, minlength=BINS)
+    p_sum, y_sum = (np.bincount(bin_index, weights=values, minlength=BINS) for values in (x, y))
     return tuple(
         ReliabilityBin(
-            b / bins,
-            (b + 1) / bins,
+            b / BINS,
+            (b + 1) / BINS,
             int(n[b]),
             float(p_sum[b] / n[b]) if n[b] else None,
             float(y_sum[b] / n[b]) if n[b] else None,
         )
-        for b in range(bins)
+        for b in range(BINS)
     )
 
 
-def expected_calibration_error(p: ArrayLike, truth: ArrayLike, *, bins: int = BINS) -> float:
+def expected_calibration_error(p: ArrayLike, truth: ArrayLike) -> float:
     """ECE: mean over pairs of |mean P - mean truth| of their bin (Guo et al. 2017, Eq. 3).
 
     Parameters
     ----------
     p, truth : array_like, shape (n,)
         As for :func:`reliability`.
-    bins : int
-        Number of bins, at least 1.
 
     Raises
     ------
     InputError
         If pairs are missing.
     """
-    curve = reliability(p, truth, bins=bins)
+    curve = reliability(p, truth)
     n_pairs = sum(bin_.n_pairs for bin_ in curve)
     if not n_pairs:
         raise InputError("There are no pairs to compute a calibration error from.")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,11 +24,11 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["ASIDE", "NEGATIVES", "CodedText", "Part", "Project", "Wording", "coded_rows", "is_aside", "read_wording"]
+__all__ = ["ASIDE", "NEGATIVES", "CodedText", "Project", "Subset", "Wording", "coded_rows", "is_aside", "read_wording"]
 
 ASIDE = 3
 """One of this number of concepts is set aside."""
-Part = Literal["visible", "aside", "all"]
+Subset = Literal["visible", "aside", "all"]
 Negatives = Literal["random", "similar"]
 NEGATIVES: tuple[Negatives, ...] = ("random", "similar")
 CONTEXT_IS_PREFIX = frozenset({"craft"})
@@ -129,7 +129,7 @@ class Wording:
         return Project(tuple(texts), tuple(concepts))
 
     def _other(self, context: str, concept: str, text: str, negatives: Negatives, rng: np.random.Generator) -> str:
-        names = self._concepts[context]
+        names = tuple(self.texts[context])
         if negatives == "random":
             while (second_concept := names[int(rng.integers(len(names)))]) == concept:
                 pass
@@ -148,10 +148,6 @@ class Wording:
         )
 
     @cached_property
-    def _concepts(self) -> dict[str, tuple[str, ...]]:
-        return {context: tuple(concepts) for context, concepts in self.texts.items()}
-
-    @cached_property
     def _flat(self) -> dict[str, tuple[list[str], list[str]]]:
         result = {}
         for context, concepts in self.texts.items():
@@ -160,17 +156,15 @@ class Wording:
         return result
 
 
-def read_wording(path: str | Path, *, part: Part = "visible", without: Collection[str] = ()) -> Wording:
+def read_wording(path: str | Path, *, subset: Subset = "visible") -> Wording:
     """Read one set of texts.
 
     Parameters
     ----------
     path : path
         ``NAME.tsv.gz``; the set is called NAME.
-    part : {"visible", "aside", "all"}
+    subset : {"visible", "aside", "all"}
         The two thirds of the concepts that may be learnt from, the third that is set aside, or both.
-    without : collection of str
-        Case-folded texts to leave out, such as those that a training source has.
 
     Raises
     ------
@@ -186,9 +180,9 @@ def read_wording(path: str | Path, *, part: Part = "visible", without: Collectio
     for (context, text), concepts in owners.items():
         (concept, *further_concepts) = concepts
         folded = text.casefold()
-        if further_concepts or folded in without or (concept, folded) in spellings or len(text) > _LONGEST:
+        if further_concepts or (concept, folded) in spellings or len(text) > _LONGEST:
             continue
-        if part != "all" and is_aside(concept) != (part == "aside"):
+        if subset != "all" and is_aside(concept) != (subset == "aside"):
             continue
         spellings.add((concept, folded))
         result.setdefault(context, {}).setdefault(concept, []).append(text)

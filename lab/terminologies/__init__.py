@@ -4,6 +4,6 @@ softirr itself reads a table of concepts and OBO; this package adds ICD-10-CM, I
 OBO Graphs and folders of tables.
 """
 
-from lab.terminologies.load import FORMATS, load, named_paths
+from lab.terminologies.load import load, named_paths
 
-__all__ = ["FORMATS", "load", "named_paths"]
+__all__ = ["load", "named_paths"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concept_table import SynonymColumns
 from softirr.meaning.terminology.concepts import SCOPES, Builder
 from softirr.meaning.terminology.text_files import read_table
 
@@ -33,13 +32,9 @@ def read(path: Path, builder: Builder) -> None:
     if concepts is None:
         raise InputError(f"{path} has no concepts.tsv.")
     builder.place = str(concepts)
-    synonym_columns = SynonymColumns(concepts)
     for line, row in read_table(concepts, ("id", "name")):
         # a section and its only code may share an id
         builder.concept(row["id"].strip(), row["name"], line, replace=True)
-        for text in synonym_columns.read(line, row):
-            builder.synonym(row["id"].strip(), text)
-    synonym_columns.check()
     synonyms = find(path, "synonyms")
     if synonyms is not None:
         for line, row in read_table(synonyms, ("id", "synonym")):

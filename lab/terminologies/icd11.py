@@ -1,8 +1,7 @@
-"""ICD-11: WHO's simple tabulation (tab- or comma-separated text) and synonyms as JSON in the same folder.
+"""ICD-11: WHO's simple tabulation (tab- or comma-separated text) and synonyms as JSON.
 
-The JSON is a mapping of a code, foundation URI or linearization URI to its synonyms (strings, or the label objects of
-WHO's ICD API), or a list of entities of that API. It is expected next to the tabulation as ``synonyms.json`` or with
-the tabulation's own name, or given after a comma: ``TABULATION,SYNONYMS``.
+The JSON maps a code, foundation URI or linearization URI to its synonyms: strings, or the label objects of WHO's ICD
+API. Its path follows the path of the tabulation after a comma: ``TABULATION,SYNONYMS``.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from lab.terminologies.obographs import parsed_json
 from softirr.errors import InputError
@@ -32,7 +30,7 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
     path : Path
         The tabulation.
     synonyms : Path, optional
-        JSON of codes and their synonyms, or of entities.
+        JSON of codes and their synonyms.
 
     Raises
     ------
@@ -55,18 +53,11 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
         if open_parents:
             builder.parent(id, open_parents[-1][1])
         open_parents.append((depth, id))
-        for alias in (row["code"], row["uri"], row["release"], row["block"]):
-            if alias:
-                aliases.setdefault(_tail(alias), id)
-    synonym_file = synonyms or next((p for p in synonym_files(path) if p.is_file()), None)
-    if synonym_file is not None:
-        for key, text in _synonyms(synonym_file):
+        for alias in filter(None, (row["code"], row["uri"], row["release"], row["block"])):
+            aliases.setdefault(_tail(alias), id)
+    if synonyms is not None:
+        for key, text in _synonyms(synonyms):
             builder.synonym(aliases.get(_tail(key), key), text)
-
-
-def synonym_files(path: Path) -> tuple[Path, Path]:
-    """Where the synonyms of a tabulation are looked for."""
-    return path.with_suffix(".json"), path.parent / "synonyms.json"
 
 
 _COLUMNS = {"title": ("title", "titleen"), "code": ("code",), "block": ("blockid",), "uri": ("foundation uri",)}
@@ -80,13 +71,13 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     delimiter = "\t" if "\t" in header else ","
     names = [name.strip().casefold() for name in next(csv.reader([header], delimiter=delimiter), [])]
     columns = {
-        key: _first(names, accepted)
+        key: next((names.index(name) for name in accepted if name in names), None)
         for key, accepted in (*_COLUMNS.items(), ("release", _RELEASE), ("kind", ("classkind",)))
     }
     if columns["title"] is None or columns["code"] is None:
         raise InputError(
-            f"{path}, line {number}: the header has neither id and name, as a list of concepts has, nor Code and Title, "
-            "as WHO's tabulation of ICD-11 has."
+            f"{path}, line {number}: the header has neither id and name (a list of concepts) nor Code and Title (WHO's "
+            "tabulation of ICD-11)."
         )
     for number, line in source:
         if not line.strip():
@@ -105,10 +96,6 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         yield number, row
 
 
-def _first(names: list[str], columns: tuple[str, ...]) -> int | None:
-    return next((names.index(name) for name in columns if name in names), None)
-
-
 def _tail(alias: str) -> str:
     """The number at the end of a URI; http and https, with and without a release, are one entity."""
     if "/" not in alias:
@@ -120,39 +107,14 @@ def _tail(alias: str) -> str:
 def _synonyms(path: Path) -> Iterator[tuple[str, str]]:
     with opened(path) as file:
         content = parsed_json(path, file.read())
-    if isinstance(content, dict):
-        entries = list(content.items())
-    elif isinstance(content, list):
-        entries = [(_entity_id(entity), entity) for entity in content]
-    else:
-        raise InputError(f"{path}, line 1: neither a mapping of codes to synonyms nor a list of entities.")
-    for number, (id, value) in enumerate(entries, start=1):
-        if not id:
-            raise InputError(f"{path}, entry {number}: an entity has neither a code nor an @id.")
-        if not isinstance(value, list | dict):
-            raise InputError(f"{path}, entry {number}: the synonyms of {id} are not a list.")
-        for text in _texts(value):
-            yield str(id), text
-
-
-def _entity_id(entity: Any) -> str:
-    if not isinstance(entity, dict):
-        return ""
-    return str(entity.get("code") or entity.get("@id") or entity.get("id") or "")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Strings in a list of strings, of label objects, or in the synonym fields of an API entity."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _texts(entry)
-    elif isinstance(value, dict):
-        if "@value" in value:
-            yield from _texts(value["@value"])
-        elif "label" in value:
-            yield from _texts(value["label"])
-        else:
-            for key in ("synonym", "synonyms", "indexTerm", "inclusion"):
-                yield from _texts(value.get(key, []))
+    if not isinstance(content, dict):
+        raise InputError(f"{path}, line 1: not a mapping of codes to synonyms.")
+    for key, labels in content.items():
+        if not isinstance(labels, list):
+            raise InputError(f"{path}: the synonyms of {key} are not a list.")
+        for label in labels:
+            text = label["label"] if isinstance(label, dict) and "label" in label else label
+            text = text["@value"] if isinstance(text, dict) and "@value" in text else text
+            if not isinstance(text, str):
+                raise InputError(f"{path}: a synonym of {key} is not a text.")
+            yield key, text

@@ -11,26 +11,13 @@ from softirr.meaning.terminology import concept_table, obo
 from softirr.meaning.terminology.concepts import Builder, Terminology
 from softirr.meaning.terminology.load import named_path, stem_of
 
-__all__ = ["FORMATS", "load", "named_paths"]
+__all__ = ["load", "named_paths"]
 
-_READERS: dict[str, Callable[..., None]] = {
-    "table": concept_table.read,
-    "folder": folder.read,
-    "obo": obo.read,
-    "mesh": mesh.read,
-    "icd10cm": icd10cm.read,
-    "icd11": icd11.read,
-    "meddra": meddra.read,
-    "obographs": obographs.read,
-    "snomed": snomed.read,
-    "skos": skos.read,
-}
-FORMATS = tuple(_READERS)
-"""Names of the formats."""
-_XML_ROOTS = {mesh.ROOT: "mesh", icd10cm.ROOT: "icd10cm", skos.ROOT: "skos"}
+_Reader = Callable[[Path, Builder], None]
+_XML_READERS: dict[str, _Reader] = {mesh.ROOT: mesh.read, icd10cm.ROOT: icd10cm.read, skos.ROOT: skos.read}
 
 
-def load(source: str, *, format: str | None = None, name: str | None = None) -> Terminology:
+def load(source: str) -> Terminology:
     """Read a terminology.
 
     Parameters
@@ -39,10 +26,6 @@ def load(source: str, *, format: str | None = None, name: str | None = None) -> 
         A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with
         ``concepts.tsv`` is a folder of tables, one with ``pt.asc`` MedDRA, one with ``sct2_Concept_Snapshot`` SNOMED
         CT; files are recognized by their name and outermost element. Files may be gzipped.
-    format : str, optional
-        One of ``FORMATS``; needed if the format can't be recognized.
-    name : str, optional
-        Name of the terminology; by default NAME, else the name of the file or folder.
 
     Raises
     ------
@@ -50,18 +33,15 @@ def load(source: str, *, format: str | None = None, name: str | None = None) -> 
         If the terminology can't be read; the message names the file and, where possible, the line.
     """
     label, path, synonyms = named_paths(source)
-    format = format or _recognized_format(path)
-    if format not in _READERS:
-        raise InputError(f"There is no terminology format {format!r}; the formats are {', '.join(FORMATS)}.")
-    if synonyms is not None and format != "icd11":
-        raise InputError(f"{source}: only ICD-11 takes a second file.")
-    builder = Builder(name or label or stem_of(path), str(path))
-    if format == "icd11":
+    reader = _reader(path)
+    builder = Builder(label or stem_of(path), str(path))
+    if synonyms is None:
+        reader(path, builder)
+    elif reader is icd11.read:
         icd11.read(path, builder, synonyms)
     else:
-        _READERS[format](path, builder)
-    terminology = builder.build()
-    return mesh.without_cycles(terminology, path) if format == "mesh" else terminology
+        raise InputError(f"{source}: only ICD-11 takes a second file.")
+    return mesh.without_cycles(builder.build(), path) if reader is mesh.read else builder.build()
 
 
 def named_paths(source: str) -> tuple[str, Path, Path | None]:
@@ -80,31 +60,32 @@ def named_paths(source: str) -> tuple[str, Path, Path | None]:
     return (*named_path(first), Path(second))
 
 
-def _recognized_format(path: Path) -> str:
+def _reader(path: Path) -> _Reader:
+    """The reader of a file by its name and outermost element, or of a folder by its files."""
     if path.is_dir():
-        return _folder_format(path)
+        return _folder_reader(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
     if suffix == ".obo":
-        return "obo"
+        return obo.read
     if suffix == ".xml":
         root = xml_elements.outermost(path)
-        if root not in _XML_ROOTS:
+        if root not in _XML_READERS:
             raise InputError(f"{path}: XML of an unknown kind, its outermost element is {root}.")
-        return _XML_ROOTS[root]
+        return _XML_READERS[root]
     if suffix in skos.SUFFIXES:
-        return "skos"
+        return skos.read
     if suffix == ".json":
-        return "obographs"
+        return obographs.read
     if suffix in (".txt", ".tsv", ".csv"):
-        return "table" if concept_table.is_concept_table(path) else "icd11"
-    raise InputError(f"{path}: the kind of terminology is not recognized from the name: name it with --format.")
+        return concept_table.read if concept_table.is_concept_table(path) else icd11.read
+    raise InputError(f"{path}: the kind of terminology is not recognized from the name of the file.")
 
 
-def _folder_format(path: Path) -> str:
+def _folder_reader(path: Path) -> _Reader:
     if folder.find(path, "concepts"):
-        return "folder"
+        return folder.read
     if meddra.find(path, "pt"):
-        return "meddra"
+        return meddra.read
     if snomed.find(path):
-        return "snomed"
+        return snomed.read
     raise InputError(f"{path} contains neither concepts.tsv nor pt.asc nor a file sct2_Concept_Snapshot.")

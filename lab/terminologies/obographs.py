@@ -14,10 +14,8 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import opened
 
-__all__ = ["LARGEST", "parsed_json", "read", "short_id"]
+__all__ = ["parsed_json", "read", "short_id"]
 
-LARGEST = 1 << 29
-"""Bytes of the largest JSON file that is read: it has to fit into memory as a whole."""
 _PURL = "http://purl.obolibrary.org/obo/"
 _SCOPES = {
     "hasExactSynonym": "EXACT",
@@ -77,10 +75,7 @@ def parsed_json(path: Path, data: bytes) -> Any:
 
 def _graphs(path: Path) -> Iterator[dict[str, Any]]:
     with opened(path) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise InputError(f"{path} is larger than {LARGEST >> 20} MB, too large for JSON: use the OBO file instead.")
-    content = parsed_json(path, data)
+        content = parsed_json(path, file.read())
     if not isinstance(content, dict) or "graphs" not in content:
         raise InputError(f"{path}, line 1: no OBO Graphs file, it has no graphs.")
     yield from _objects(content, "graphs", path)

@@ -15,13 +15,11 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import opened
 
-__all__ = ["LARGEST", "ROOT", "SUFFIXES", "read"]
+__all__ = ["ROOT", "SUFFIXES", "read"]
 
 SUFFIXES = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml"}
 """Formats by the end of the file's name."""
 ROOT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"
-LARGEST = 1 << 28
-"""Bytes of the largest file that is read: its graph takes some ten times as much memory."""
 
 
 def read(path: Path, builder: Builder) -> None:
@@ -39,9 +37,7 @@ def read(path: Path, builder: Builder) -> None:
     except ImportError:
         raise InputError(f"{path}: reading SKOS needs rdflib; pip install 'softirr[lab]'.") from None
     with opened(path) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise InputError(f"{path} is larger than {LARGEST >> 20} MB, too large to be read as SKOS.")
+        data = file.read()
     graph = Graph()
     # literals that do not fit their data type are warned about with their text
     logging.getLogger("rdflib.term").setLevel(logging.ERROR)
@@ -52,7 +48,7 @@ def read(path: Path, builder: Builder) -> None:
                 data, etree.XMLParser(no_network=True)
             )  # rdflib's parser has no limit for entities of entities
         graph.parse(data=data, format=format)
-    except Exception as error:  # noqa: BLE001 - each of rdflib's parsers has errors of its own
+    except Exception as error:  # noqa: BLE001 - each of rdflib's parsers raises other errors
         message = " ".join(str(error).split())[:120]
         raise InputError(f"{path} can't be read as RDF ({type(error).__name__}: {message}).") from None
     concepts = sorted({*graph.subjects(RDF.type, SKOS.Concept), *graph.subjects(SKOS.prefLabel, None)}, key=str)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from lab.command import LabParser, run_command
@@ -27,7 +26,6 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--work", required=True, metavar="FOLDER", help="prepared data and checkpoints; also continues a run"
     )
-    run.add_argument("--output", metavar="FOLDER", help="finished model (WORK/model)")
     run.add_argument("--prepare", action="store_true", help="only prepare the data and the start model")
     run.add_argument("--minutes", type=positive_number, metavar="N", help="stop with a checkpoint after this time")
     run.add_argument("--workers", type=int, metavar="N", help="processes that make batches (one per core; 0: none)")
@@ -40,7 +38,6 @@ def parser() -> argparse.ArgumentParser:
     evaluation.add_argument(
         "--sentences", nargs="+", default=[], metavar="FILE", help="tables premise, hypothesis, label"
     )
-    evaluation.add_argument("--json", metavar="FILE", help="write the tables to a file too")
     evaluation.set_defaults(call=_evaluate)
     for command in (run, evaluation):
         command.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, ... (auto)")
@@ -59,10 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(run)
 
 
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
-
-
 def _run(arguments: argparse.Namespace) -> None:
     from lab.train.recipe import read_recipe
     from lab.train.run import Run
@@ -72,12 +65,13 @@ def _run(arguments: argparse.Namespace) -> None:
     recipe = read_recipe(bundled if bundled.is_file() else Path(arguments.recipe))
     workers = max(0, (os.cpu_count() or 1) - 1) if arguments.workers is None else arguments.workers
     seconds = math.inf if arguments.minutes is None else 60 * arguments.minutes
-    machine = Machine.of(arguments.device, arguments.precision, workers, seconds, _say)
+    say = partial(print, file=sys.stderr, flush=True)
+    machine = Machine.of(arguments.device, arguments.precision, workers, seconds, say)
     work = Path(arguments.work)
     run = Run(recipe, Path(arguments.data), work, machine)
     run.prepare()
     if not arguments.prepare and run.train():
-        run.finish(Path(arguments.output) if arguments.output else work / "model")
+        run.finish(work / "model")
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
@@ -98,9 +92,6 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         raise InputError("There is nothing to measure on: name files with --challenge or --sentences.")
     for table in tables:
         print(table.markdown())
-    if arguments.json:
-        record = json.dumps([asdict(table) for table in tables], indent=1, ensure_ascii=False)
-        Path(arguments.json).write_text(record + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -60,6 +60,12 @@ class ChunkPlan:
     batch: int
     max_length: int
 
+    def encoder(self) -> Encoder:
+        """The encoder of the plan's tokenizer."""
+        from transformers import AutoTokenizer
+
+        return Encoder(AutoTokenizer.from_pretrained(self.tokenizer, trust_remote_code=False), self.max_length)
+
 
 class Encoder:
     """Turns pairs of texts into batches.
@@ -121,30 +127,22 @@ def read_data(file: str | Path) -> tuple[Sources, ...]:
 
 @lru_cache(maxsize=1)
 def _stream_and_encoder(plan: ChunkPlan) -> tuple[MixedStream, Encoder]:
-    from transformers import AutoTokenizer
-
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    tokenizer = AutoTokenizer.from_pretrained(plan.tokenizer, trust_remote_code=False)
-    return MixedStream(read_data(plan.data), seed=plan.seed), Encoder(tokenizer, plan.max_length)
-
-
-def _make(plan: ChunkPlan, number: int) -> list[Batch]:
-    """The batches of one chunk."""
-    stream, encoder = _stream_and_encoder(plan)
-    examples = stream.chunk(number, plan.chunk)
-    rng = Random(f"{plan.seed}/order/{number}")
-    pairs, labels = [(e.premise, e.hypothesis) for e in examples], [e.entails for e in examples]
-    return [batch for _, batch in encoder.batches(pairs, labels, plan.batch, rng)]
+    return MixedStream(read_data(plan.data), seed=plan.seed), plan.encoder()
 
 
 class _Chunks(Dataset[list[Batch]]):
-    """The chunks of a plan by their numbers."""
+    """The batches of the chunks of a plan by their numbers."""
 
     def __init__(self, plan: ChunkPlan) -> None:
         self._plan = plan
 
     def __getitem__(self, number: int) -> list[Batch]:
-        return _make(self._plan, number)
+        stream, encoder = _stream_and_encoder(self._plan)
+        examples = stream.chunk(number, self._plan.chunk)
+        rng = Random(f"{self._plan.seed}/order/{number}")
+        pairs, labels = [(e.premise, e.hypothesis) for e in examples], [e.entails for e in examples]
+        return [batch for _, batch in encoder.batches(pairs, labels, self._plan.batch, rng)]
 
 
 def chunks(plan: ChunkPlan, first: int, last: int, workers: int) -> Iterator[list[Batch]]:

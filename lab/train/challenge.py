@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +13,12 @@ from numpy.typing import NDArray
 from lab.results_table import Table
 from lab.train.develop import auroc, mean
 from lab.train.labeled import read_pairs
-from lab.train.morphology import composed
-from lab.train.words import LISTS, read_confused, read_groups
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
-__all__ = ["ChallengePair", "challenge_tables", "listed_terms", "read_challenge", "sentence_table"]
+__all__ = ["ChallengePair", "challenge_tables", "read_challenge", "sentence_table"]
 
 OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")
 """Kinds of the challenge set in which different pairs look alike."""
@@ -54,38 +51,23 @@ def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str
     """A challenge set, as a whole and by kind."""
     p = measure.score([(c.first, c.second) for c in pairs])
     gold = np.array([c.gold for c in pairs])
-    return [_whole_table(measure, pairs, p, gold, name), _table_by_kind(pairs, p, gold, name)]
-
-
-def _whole_table(
-    measure: Measure, pairs: Sequence[ChallengePair], p: NDArray[np.float64], gold: NDArray[np.str_], name: str
-) -> Table:
     same, different = gold == "equivalent", gold == "different"
     is_opposite = np.array([c.kind in OPPOSITES for c in pairs])
-    listed = listed_terms()
-    unlisted = np.array([c.first.casefold() not in listed and c.second.casefold() not in listed for c in pairs])
-
-    def figures(among: NDArray[np.bool_]) -> dict[str, float | None]:
-        one_way = [c for c, is_included in zip(pairs, among, strict=True) if is_included and "entails" in c.gold]
-        return {
-            "pairs": int(among.sum()),
-            "AUROC, equivalent against different": auroc(p[among & same], p[among & different]),
-            "AUROC, equivalent against all others": auroc(p[among & same], p[among & ~same]),
-            "opposites called equivalent": mean(p[among & different & is_opposite] >= 0.5),
-            "all different pairs called equivalent": mean(p[among & different] >= 0.5),
-            "equivalent pairs found": mean(p[among & same] >= 0.5),
-            "directions right": _directions(measure, one_way),
-        }
-
-    of_all, of_unlisted = figures(np.ones(len(pairs), dtype=bool)), figures(unlisted)
-    return Table(
+    summary = Table(
         f"Challenge set {name}",
-        ("what", "all", "no term in the word lists"),
-        tuple((figure, value, of_unlisted[figure]) for figure, value in of_all.items()),
-        "A pair is called equivalent if P is 0.5 or more. Opposites: " + ", ".join(OPPOSITES) + ". "
-        "The word lists, which models here are trained on, hold no pair of the set, but single terms; the last "
-        "column is without those.",
+        ("figure", "value"),
+        (
+            ("pairs", len(pairs)),
+            ("AUROC, equivalent against different", auroc(p[same], p[different])),
+            ("AUROC, equivalent against all others", auroc(p[same], p[~same])),
+            ("opposites called equivalent", mean(p[different & is_opposite] >= 0.5)),
+            ("all different pairs called equivalent", mean(p[different] >= 0.5)),
+            ("equivalent pairs found", mean(p[same] >= 0.5)),
+            ("directions right", _directions(measure, [c for c in pairs if "entails" in c.gold])),
+        ),
+        f"A pair is called equivalent if P is 0.5 or more. Opposites: {', '.join(OPPOSITES)}.",
     )
+    return [summary, _table_by_kind(pairs, p, gold, name)]
 
 
 def _table_by_kind(pairs: Sequence[ChallengePair], p: NDArray[np.float64], gold: NDArray[np.str_], name: str) -> Table:
@@ -103,12 +85,6 @@ def _table_by_kind(pairs: Sequence[ChallengePair], p: NDArray[np.float64], gold:
         tuple(rows),
         "AUROC of a kind with pairs of one truth only is against all pairs of the other truth.",
     )
-
-
-def listed_terms() -> frozenset[str]:
-    """Every text of the word lists and of the composed terms, case-folded."""
-    groups = itertools.chain(*(read_groups(name) for name in LISTS), read_confused(), composed().forms)
-    return frozenset(text.casefold() for group in groups for text in group)
 
 
 def _directions(measure: Measure, pairs: Sequence[ChallengePair]) -> float | None:

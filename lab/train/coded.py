@@ -5,8 +5,6 @@ One graph for each set of :mod:`lab.experiments.wording`.
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from lab.experiments.wording import CodedText, coded_rows, is_aside
 from lab.train.graph import Graph, nearest
 from lab.train.wordings import is_acronym, likeness_to_initials
 from softirr.meaning.measures.lexical import tokens
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology import Terminology, read_table
 from softirr.text import normalize
 
 __all__ = ["aside_texts", "coded_graph", "graph_of_rows", "parents_by_id"]
@@ -98,12 +96,10 @@ def graph_of_rows(
         k = positions.setdefault((row.context, row.concept), len(positions))
         owners[row.context, row.text.casefold()].add(k)
         documents[row.context, row.source][k] = None
-    unambiguous = [
-        row for row in rows if len(owners[row.context, row.text.casefold()]) == 1 and len(row.text) <= _LONGEST
-    ]
     forms: list[dict[str, str]] = [{} for _ in positions]
+    coded = (row for row in rows if len(owners[row.context, row.text.casefold()]) == 1 and len(row.text) <= _LONGEST)
     for key, text in (
-        *(((row.context, row.concept), row.text) for row in unambiguous),
+        *(((row.context, row.concept), row.text) for row in coded),
         *((key, labels.get(key[1], "")) for key in positions),
     ):
         if text and keep(text):
@@ -114,7 +110,7 @@ def graph_of_rows(
             unclear[k] |= owner - {k}
     texts, one_way = _without_acronyms(forms)
     contexts = {context: number for number, context in enumerate(dict.fromkeys(context for context, _ in positions))}
-    return Graph.build(
+    return Graph(
         name,
         texts,
         parents=_nearest_parents(positions, parents),
@@ -132,9 +128,8 @@ def _labels(path: Path) -> dict[str, str]:
     if not file.is_file():
         return {}
     name = path.name.removesuffix(".tsv.gz")
-    with gzip.open(file, "rt", encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row["concept"]: normalize(row["label"]) for row in rows if row["set"] == name}
+    rows = read_table(file, ("set", "concept", "label"))
+    return {row["concept"]: normalize(row["label"]) for _, row in rows if row["set"] == name}
 
 
 def _without_acronyms(
@@ -179,7 +174,9 @@ def _contrasts(
     for (context, _), k in positions.items():
         by_context[context].append(k)
     for members in by_context.values():
-        _add_nearest([(text, k) for k in members for text in texts[k]], result)
+        owned = [(text, k) for k in members for text in texts[k]]
+        for row, columns in nearest([text for text, _ in owned], _NEAREST):
+            result[owned[row][1]].update((owned[column][1], None) for column in columns)
     rng = Random(len(texts))
     for concepts in documents:
         if len(concepts) <= _DOCUMENT:
@@ -191,12 +188,6 @@ def _contrasts(
         tuple(o for o in neighbors if o != k and o not in unclear[k] and not _may_be_broader(words[k], words[o]))
         for k, neighbors in enumerate(result)
     ]
-
-
-def _add_nearest(owned: Sequence[tuple[str, int]], result: Sequence[dict[int, None]]) -> None:
-    """Add to `result` the concepts of the texts with the most similar letters (Indel)."""
-    for row, columns in nearest([text for text, _ in owned], _NEAREST):
-        result[owned[row][1]].update((owned[column][1], None) for column in columns)
 
 
 def _may_be_broader(texts_a: Sequence[frozenset[str]], texts_b: Sequence[frozenset[str]]) -> bool:

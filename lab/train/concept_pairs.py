@@ -61,19 +61,11 @@ class Choice:
             by_part: dict[tuple[bool, int], list[int]] = {}
             for k in pool:
                 by_part.setdefault(graph.part(k), []).append(k)
-            # the square root gives small handwritten lists some weight; what other sources
-            # have, too, counts in part
-            weighted_pools.extend(
-                (
-                    graph,
-                    members,
-                    graph.share
-                    * (1.0 if clinical else 0.35)
-                    * sum(graph.novelty[k] for k in members)
-                    / len(members) ** 0.5,
-                )
-                for (clinical, _), members in by_part.items()
-            )
+            for (clinical, _), members in by_part.items():
+                novelty = sum(graph.novelty[k] for k in members)
+                # the square root gives small handwritten lists some weight; texts of several sources count in part
+                weight = graph.share * (1.0 if clinical else 0.35) * novelty / len(members) ** 0.5
+                weighted_pools.append((graph, members, weight))
         if not weighted_pools:
             return None
         return cls(
@@ -109,11 +101,6 @@ def either_way(rng: Random, text_a: str, text_b: str, entails: int) -> Drawn:
     return (text_a, text_b, entails) if rng.random() < 0.5 else (text_b, text_a, entails)
 
 
-def _near(graph: Graph, k: int) -> Sequence[int]:
-    """Concepts that contrast with one, or its siblings."""
-    return graph.contrasts[k] or tuple(s for p in graph.parents[k] for s in graph.children[p])
-
-
 class ConceptPairs:
     """Draws from the graphs of sources.
 
@@ -136,7 +123,7 @@ class ConceptPairs:
             "everyday": lambda g, k: g.name in LISTS,
             "abbreviated": lambda g, k: g.name in SHORT_FORMS,
             "look-alikes": lambda g, k: k in self._look_alikes[id(g)],
-            "one way": lambda g, k: bool(g.one_way) and bool(g.one_way[k]),
+            "one way": lambda g, k: bool(g.one_way[k]),
         }
         candidates = [
             [k for k, forms in enumerate(g.forms) if forms and g.held_out[k] == development] for g in sources.graphs
@@ -249,7 +236,7 @@ class ConceptPairs:
         premise, hypothesis = rng.choice(graph.one_way[k])
         if rng.random() < 0.55:
             return premise, hypothesis, 1
-        near = _near(graph, k)
+        near = graph.contrasts[k] or [sibling for parent in graph.parents[k] for sibling in graph.children[parent]]
         second = rng.choice(near) if near and rng.random() < 0.7 else self.pools["any"].beside(rng, graph, k)
         if second == k or graph.held_out[second] != self.development or graph.related(k, second):
             return None

@@ -95,12 +95,12 @@ class DevelopmentSet:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def __add__(self, other: DevelopmentSet) -> DevelopmentSet:
+    def __add__(self, further: DevelopmentSet) -> DevelopmentSet:
         return DevelopmentSet(
-            self.pairs + other.pairs,
-            self.kinds + other.kinds,
-            np.concatenate([self.entails, other.entails]),
-            np.concatenate([self.same, other.same]),
+            self.pairs + further.pairs,
+            self.kinds + further.kinds,
+            np.concatenate([self.entails, further.entails]),
+            np.concatenate([self.same, further.same]),
         )
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
@@ -156,8 +156,7 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
     Returns
     -------
     dict
-        ``kappa_error`` by kind of negative and their mean, mean P by kind, share of changed texts called equivalent,
-        share of hypernyms with the right direction, and ``score`` (smaller is better).
+        Mean P by kind, ``kappa error`` by kind of negative, and ``log loss``.
     """
     p = calibration(margins)
     mutual = np.sqrt(p[:, 0] * p[:, 1])
@@ -168,24 +167,12 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
             values[f"P {kind}"] = float(mutual[is_known].mean())
     same = IDENTICAL + (1 - IDENTICAL) * values.get("P synonym", values.get("P same words", 1.0))
     chance = values.get("P random", 0.0)
-    errors = []
-    for kind in NEGATIVE_KINDS:
-        if f"P {kind}" in values:
-            errors.append(kappa_error(same, values[f"P {kind}"], chance))
-            values[f"kappa error {kind}"] = errors[-1]
-    changed = dev.of_kind(*CHANGED_KINDS) & (dev.same == 0)
-    if changed.any():
-        values["changed called equivalent"] = float((mutual[changed] >= 0.5).mean())
-        values["P changed"] = float(mutual[changed].mean())
-    hyper = dev.of_kind("hypernym")
-    if hyper.any():
-        forward = np.where(dev.entails == 1, p[:, 0] - p[:, 1], p[:, 1] - p[:, 0])[hyper]
-        values["direction right"] = float((forward > 0).mean())
-    values["AUROC"] = auroc(mutual[dev.same == 1], mutual[dev.same == 0]) or 0.5
-    values["log loss"] = loss(dev, margins, calibration)
-    error = float(np.mean(errors)) if errors else 0.0
-    values["score"] = error + 0.3 * values.get("P changed", 0.0) + 0.3 * values["log loss"]
-    return values
+    errors = {
+        f"kappa error {kind}": kappa_error(same, values[f"P {kind}"], chance)
+        for kind in NEGATIVE_KINDS
+        if f"P {kind}" in values
+    }
+    return {**values, **errors, "log loss": loss(dev, margins, calibration)}
 
 
 def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> float:
@@ -254,10 +241,8 @@ def auroc(positive: Floats, negative: Floats) -> float | None:
 
     None if a kind is missing.
     """
-    from scipy.stats import rankdata
+    from scipy.stats import mannwhitneyu
 
     if not len(positive) or not len(negative):
         return None
-    ranks = rankdata(np.concatenate([positive, negative]))
-    n = len(positive)
-    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * len(negative)))
+    return float(mannwhitneyu(positive, negative, method="asymptotic").statistic / (len(positive) * len(negative)))

@@ -136,12 +136,8 @@ def save(model: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any], *, 
     content = dict(facts) | {"weights_sha256": hashlib.sha256(weights.read_bytes()).hexdigest()}
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     (partial / FACTS).write_text(text, encoding="utf-8")
-    old = folder.with_name(folder.name + ".old")
-    shutil.rmtree(old, ignore_errors=True)
-    if folder.exists():
-        folder.rename(old)
+    shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _store_words_as_int8(file: Path, words: Any) -> None:

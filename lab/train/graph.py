@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from softirr.meaning.measures.lexical import tokens
 class Graph:
     """Concepts by position.
 
-    Texts of one concept mean the same; texts of different concepts don't, unless the concepts share a text.
+    Texts of one concept mean the same; texts of different concepts don't, unless the concepts share a text. A field
+    without values is filled with empty rows, and concepts are clinical and not held out by default.
 
     Attributes
     ----------
@@ -38,12 +38,11 @@ class Graph:
     clinical
         Concepts of clinical texts (all, except in a general dictionary).
     origin
-        Number of the terminology of each concept, so that a large one does not dominate a small one. Empty where there
-        is only one.
+        Number of the terminology of each concept, so that a large one does not dominate a small one.
     share
         Weight of the graph among others when concepts are drawn.
     one_way
-        For each concept pairs of texts whose first entails the second, while nothing is known of the reverse: an
+        For each concept pairs of texts. The first text entails the second, and nothing is known of the reverse: an
         acronym has other senses, an entry term may be narrower than its heading.
     unclear
         For each concept those that it shares an ambiguous text with, which neither has here: their texts may mean the
@@ -51,73 +50,31 @@ class Graph:
     """
 
     name: str
-    forms: tuple[tuple[str, ...], ...]
-    parents: tuple[tuple[int, ...], ...]
-    narrower: tuple[tuple[str, ...], ...]
-    broader: tuple[tuple[str, ...], ...]
-    contrasts: tuple[tuple[int, ...], ...]
-    held_out: tuple[bool, ...]
-    clinical: tuple[bool, ...]
-    origin: tuple[int, ...] = ()
+    forms: Sequence[Sequence[str]]
+    parents: Sequence[Sequence[int]] = ()
+    narrower: Sequence[Sequence[str]] = ()
+    broader: Sequence[Sequence[str]] = ()
+    contrasts: Sequence[Sequence[int]] = ()
+    held_out: Sequence[bool] = ()
+    clinical: Sequence[bool] = ()
+    origin: Sequence[int] = ()
     share: float = 1.0
-    one_way: tuple[tuple[tuple[str, str], ...], ...] = ()
-    unclear: tuple[tuple[int, ...], ...] = ()
-    children: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+    one_way: Sequence[Sequence[tuple[str, str]]] = ()
+    unclear: Sequence[Sequence[int]] = ()
 
-    @classmethod
-    def build(
-        cls,
-        name: str,
-        forms: Sequence[Sequence[str]],
-        *,
-        parents: Sequence[Sequence[int]] | None = None,
-        narrower: Sequence[Sequence[str]] | None = None,
-        broader: Sequence[Sequence[str]] | None = None,
-        contrasts: Sequence[Iterable[int]] | None = None,
-        held_out: Sequence[bool] | None = None,
-        clinical: Sequence[bool] | None = None,
-        origin: Sequence[int] = (),
-        share: float = 1.0,
-        one_way: Sequence[Iterable[tuple[str, str]]] = (),
-        unclear: Sequence[Iterable[int]] = (),
-    ) -> Graph:
-        """Make a graph; fields that are not given are empty, and the children of each concept are found."""
-        n = len(forms)
-
-        def rows(values: Sequence[Iterable[Any]] | None) -> tuple[tuple[Any, ...], ...]:
-            return ((),) * n if values is None else tuple(map(tuple, values))
-
-        up = rows(parents)
-        down: list[list[int]] = [[] for _ in range(n)]
-        for child, row in enumerate(up):
-            for parent in row:
-                down[parent].append(child)
-        return cls(
-            name=name,
-            forms=rows(forms),
-            parents=up,
-            narrower=rows(narrower),
-            broader=rows(broader),
-            contrasts=rows(contrasts),
-            held_out=(False,) * n if held_out is None else tuple(held_out),
-            clinical=(True,) * n if clinical is None else tuple(clinical),
-            origin=tuple(origin),
-            share=share,
-            one_way=tuple(map(tuple, one_way)),
-            unclear=tuple(map(tuple, unclear)),
-            children=rows(down),
-        )
+    def __post_init__(self) -> None:
+        n = len(self.forms)
+        for name in ("forms", "parents", "narrower", "broader", "contrasts", "one_way", "unclear"):
+            object.__setattr__(self, name, tuple(map(tuple, getattr(self, name))) or ((),) * n)
+        for name, default in (("held_out", False), ("clinical", True), ("origin", 0)):
+            object.__setattr__(self, name, tuple(getattr(self, name)) or (default,) * n)
 
     def __len__(self) -> int:
         return len(self.forms)
 
     def part(self, k: int) -> tuple[bool, int]:
         """The concepts that a concept is drawn with: clinical like it or not, and of the same terminology."""
-        return self.clinical[k], self.origin[k] if self.origin else 0
-
-    def with_contrasts(self, contrasts: Sequence[Iterable[int]]) -> Graph:
-        """The same graph with other contrasts."""
-        return replace(self, contrasts=tuple(tuple(c) for c in contrasts))
+        return self.clinical[k], self.origin[k]
 
     def related(self, k: int, j: int) -> bool:
         """Whether one concept is the other one or an ancestor of it."""
@@ -146,6 +103,15 @@ class Graph:
         folded = [tuple(t.casefold() for t in forms) for forms in self.forms]
         having = Counter(text for texts in folded for text in set(texts))
         return tuple(sum(1 / having[t] for t in texts) / len(texts) if texts else 0.0 for texts in folded)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Less general concepts."""
+        below: list[list[int]] = [[] for _ in self.forms]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                below[parent].append(child)
+        return tuple(map(tuple, below))
 
     @cached_property
     def _ancestors(self) -> dict[int, frozenset[int]]:

@@ -35,15 +35,12 @@ class LabeledPairs:
     ----------
     name
         Name of the file without its endings.
-    skipped
-        Number of rows without a usable label.
     contradictions
         Positions in `pairs` of those labeled as contradictions.
     """
 
     name: str
     pairs: tuple[Directed, ...]
-    skipped: int = 0
     contradictions: frozenset[int] = frozenset()
 
 
@@ -64,16 +61,14 @@ def read_pairs(file: str | os.PathLike[str]) -> LabeledPairs:
         raise InputError(f"{path} is not a file of labeled pairs.")
     pairs: list[Directed] = []
     contradictions: set[int] = set()
-    n_skipped = 0
     for line, row in read_table(path):
         directed = _directed(row, f"{path}, line {line}")
-        n_skipped += not directed
         if directed and row.get("label", row.get("accuracy", "")).strip().casefold().startswith("contradict"):
             contradictions.add(len(pairs))
         pairs += directed
     if not pairs:
         raise InputError(f"{path} contains no pair with a usable label.")
-    return LabeledPairs(path.name.split(".")[0], tuple(pairs), n_skipped, frozenset(contradictions))
+    return LabeledPairs(path.name.split(".")[0], tuple(pairs), frozenset(contradictions))
 
 
 def _directed(row: dict[str, str], where: str) -> list[Directed]:

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from random import Random
 
 from lab.train.modifiers import Join, ModifierClass, joins, modifiers
-from lab.train.perturb import hyphenate, invert, opposite, punctuate, vary
+from lab.train.perturb import hyphenate, invert, opposite, punctuate
 from lab.train.words import read_sections
 
 __all__ = ["DEFAULT_WEIGHT", "Language", "language", "language_of", "listed_languages"]
@@ -59,7 +59,7 @@ class Language:
         if not spots:
             return None
         spot = rng.choice(spots)
-        choices = opposites_of.get(spot.group().lower())  # none for a capital İ, whose small form has two characters
+        choices = opposites_of.get(spot.group().lower())  # none for a capital İ: its small form has two characters
         return text[: spot.start()] + rng.choice(choices) + text[spot.end() :] if choices else None
 
     @cached_property
@@ -78,9 +78,7 @@ class Language:
         return re.compile(r"(?<!\w)(?:" + "|".join(endings) + ")", re.IGNORECASE), opposites_of
 
     def vary(self, rng: Random, text: str) -> str:
-        """The text as another person would type it."""
-        if self.code == "en":
-            return vary(rng, text)
+        """The text as another person would type it, in any language but English, which has more changes."""
         changes = (_other_case, punctuate, hyphenate, invert, _without_accents)
         for _ in range(3):
             changed = rng.choice(changes)(rng, text)

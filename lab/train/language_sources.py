@@ -94,7 +94,7 @@ class _Tables:
             for name, rows in self._coded.get(code, ())
         ]
         words = [tuple(filter(self._keep, row.get(code, ()))) for row in read_medical()]
-        graphs = [_named(code, names, self.parents), *coded, Graph.build("medical words", words, share=3.0)]
+        graphs = [_named(code, names, self.parents), *coded, Graph("medical words", words, share=3.0)]
         graphs = [held_out(graph, _DEVELOPMENT) for graph in graphs if len(graph)]
         # a language that only has wordings and medical words counts little
         n_concepts = max(len(names), _ENOUGH // 20)

@@ -52,7 +52,7 @@ def composed() -> Graph:
         ]
         for organ, finding in zip(organs, findings, strict=True)
     ]
-    return Graph.build("composed terms", forms, parents=parents, contrasts=contrasts)
+    return Graph("composed terms", forms, parents=parents, contrasts=contrasts)
 
 
 def _terms(tables: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str, list[str]]]:

@@ -200,7 +200,7 @@ def typo(rng: Random, text: str) -> str | None:
     """A long word mistyped or misspelled in one place: readers still recognize the word.
 
     Two letters change places, one is missing, doubled or typed again after the next, a double one is single, or a vowel
-    inside is another. The beginning stays, and the end where a vowel matters: hyper- and hypo-, -itis and -osis are
+    inside is another. The beginning stays, and so do the vowels of the end: hyper- and hypo-, -itis and -osis are
     other words.
     """
     words = [m for m in _WORD.finditer(text) if len(m.group()) >= 8]

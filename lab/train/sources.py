@@ -23,7 +23,6 @@ from lab.train.wordings import abbreviation_graph
 from lab.train.words import LISTS, read_confused, read_list
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
-from softirr.meaning.terminology.text_files import lines
 from softirr.text import normalize
 
 __all__ = ["ENGLISH", "Sources", "fingerprint", "folded_pair", "gather", "held_out"]
@@ -50,8 +49,6 @@ class Sources:
         Pairs of texts that must not be drawn, as :func:`folded_pair` returns them.
     banned
         Fingerprints of benchmark texts. Composed texts must not equal one of them.
-    dropped
-        Number of different texts that were left out because a benchmark has them.
     notes
         Sentences about the texts that were read and left out.
     language
@@ -66,7 +63,6 @@ class Sources:
     confused: tuple[tuple[str, str], ...] = ()
     kept_apart: frozenset[tuple[str, str]] = frozenset()
     banned: frozenset[int] = frozenset()
-    dropped: int = 0
     notes: tuple[str, ...] = ()
     language: str = ENGLISH
     weight: float = 1.0
@@ -156,7 +152,7 @@ class _Gathering:
             word_list = read_list(name)
             forms = [[text for text in dict.fromkeys(group) if self._keep(text)] for group in word_list.groups]
             parents = [() if heading is None else (heading,) for heading in word_list.above]
-            self.graphs.append(Graph.build(name, forms, parents=parents, share=self._files.word_lists))
+            self.graphs.append(Graph(name, forms, parents=parents, share=self._files.word_lists))
         terms = composed()
         kept_forms = tuple(tuple(text for text in forms if self._keep(text)) for forms in terms.forms)
         self._add(replace(terms, forms=kept_forms), self._files.development / 2)
@@ -168,7 +164,6 @@ class _Gathering:
         files, root = self._files, self._root
         pairs = tuple(self._labeled(file) for file in files_of(root, files.labeled))
         graphs = tuple(with_neighbors(_spread(self.graphs)))
-        n_dropped = len(self._dropped)
         return Sources(
             graphs=graphs,
             pairs=pairs,
@@ -176,8 +171,7 @@ class _Gathering:
             confused=self._confused,
             kept_apart=frozenset(pair for file in files_of(root, files.keep_apart) for pair in _folded_pairs(file)),
             banned=frozenset(map(fingerprint, self._banned)),
-            dropped=n_dropped,
-            notes=(*self._notes, f"{n_dropped:,} texts are left out because a benchmark has them."),
+            notes=(*self._notes, f"{len(self._dropped):,} texts are left out because a benchmark has them."),
             weight=files.share,
         )
 
@@ -229,26 +223,22 @@ def _spread(graphs: Sequence[Graph]) -> list[Graph]:
 
 
 def _benchmarks(sources: Sequence[str]) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
-    """Case-folded texts of terminologies, and case-folded pairs of labeled files."""
+    """Case-folded texts of terminologies (folders) and of mentions, and case-folded pairs of labeled files."""
     texts: set[str] = set()
     pairs: set[tuple[str, str]] = set()
     for source in sources:
         path = Path(source)
-        if path.is_file() and (listed := _listed(path)) is not None:
-            texts.update(listed)
-        elif path.is_file() and not path.name.removesuffix(".gz").endswith((".obo", ".xml")):
-            pairs.update(_folded_pairs(source))
-        else:
+        if path.is_dir():
             texts.update(text.casefold() for text in load(source).texts())
+        elif (mentions := _mentions(path)) is not None:
+            texts.update(mentions)
+        else:
+            pairs.update(_folded_pairs(source))
     return frozenset(texts), frozenset(pairs)
 
 
-def _listed(path: Path) -> set[str] | None:
-    """Case-folded texts of a list, a line each, or of a table with a column ``mention``; None for any other file."""
-    if path.name.removesuffix(".gz").endswith(".txt"):
-        return {text.casefold() for _, line in lines(path) if (text := normalize(line))}
-    if not path.name.removesuffix(".gz").endswith((".tsv", ".csv")):
-        return None
+def _mentions(path: Path) -> set[str] | None:
+    """Case-folded texts of a table with a column ``mention``; None for a table without it."""
     rows = read_table(path)
     first = next(rows, None)
     if first is None or "mention" not in first[1]:

@@ -28,16 +28,6 @@ __all__ = ["Machine", "State", "Trainer", "margins", "rate_factor"]
 
 CHECKPOINT = "checkpoint.pt"
 _SECONDS_BETWEEN_CHECKPOINTS = 300.0
-_REPORTED = (
-    "score",
-    "P synonym",
-    "P random",
-    "P sibling",
-    "P neighbor",
-    "changed called equivalent",
-    "direction right",
-)
-"""Measures that are reported after each round."""
 _HIDDEN = 0.5
 """Weight of the differences between hidden states at first; it falls to 0 over the first part of the training."""
 _HIDDEN_PART = 0.7
@@ -125,7 +115,7 @@ class Trainer:
         self.model.to(machine.device).train()
         self.teacher: Any = None
         self.state = State()
-        self._encoder = _encoder(plan)
+        self._encoder = plan.encoder()
         self._optimizer = torch.optim.AdamW(_groups(model, training))
         self._average = {name: p.detach().clone() for name, p in model.state_dict().items()}
         self._resume()
@@ -201,7 +191,7 @@ class Trainer:
         values = margins(self.averaged(), self._encoder, self._development.pairs, self._machine)
         values_by_name = measures(self._development, values, calibrate(self._development, values))
         state.history.append({name: round(value, 4) for name, value in values_by_name.items()})
-        summary = ", ".join(f"{name} {values_by_name[name]:.3f}" for name in _REPORTED if name in values_by_name)
+        summary = ", ".join(f"{name} {value:.3f}" for name, value in values_by_name.items())
         rate = f" {state.done * training.chunk / state.seconds:,.0f} pairs a second." if state.seconds else ""
         self._machine.say(f"{training.name}, {state.done * training.chunk:,} pairs: {summary}.{rate}")
 
@@ -228,12 +218,6 @@ class Trainer:
         self._average = content["average"]
         self.state = State(**content["state"])
         self._machine.say(f"Continuing after {self.state.done * self.training.chunk:,} pairs.")
-
-
-def _encoder(plan: ChunkPlan) -> Encoder:
-    from transformers import AutoTokenizer
-
-    return Encoder(AutoTokenizer.from_pretrained(plan.tokenizer, trust_remote_code=False), plan.max_length)
 
 
 def outputs(model: Any, batch: Batch, *, with_hidden: bool) -> tuple[Tensor, list[Tensor]]:

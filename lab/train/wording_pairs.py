@@ -14,18 +14,8 @@ from softirr.meaning.measures.lexical import tokens
 
 __all__ = ["WordingPairs"]
 
-_IMPLIED = frozenset(
-    {
-        ("due to", "and"),
-        ("and", "or"),
-        ("due to", "or"),
-        ("after", "and"),
-        ("after", "or"),
-        ("while", "and"),
-        ("while", "or"),
-    }
-)
-"""Pairs of joins: a text with the first entails the same text with the second."""
+_IMPLIED = {"due to": ("and", "or"), "after": ("and", "or"), "while": ("and", "or"), "and": ("or",)}
+"""For each join those that it implies: a text with the join entails the same text with the implied one."""
 
 
 class WordingPairs:
@@ -125,7 +115,11 @@ class WordingPairs:
             return sentence, other_wording.format(text_b, text_a), int(join.symmetric)
         if draw < 0.8:
             third = rng.choice([j for j in self.language.joins if j is not join])
-            return sentence, rng.choice(third.wordings).format(text_a, text_b), int((join.name, third.name) in _IMPLIED)
+            return (
+                sentence,
+                rng.choice(third.wordings).format(text_a, text_b),
+                int(third.name in _IMPLIED.get(join.name, ())),
+            )
         first = rng.random() < 0.5
         single = text_a if first else text_b
         if rng.random() < 0.6:

@@ -12,7 +12,7 @@ from random import Random
 from lab.train.graph import Graph
 from lab.train.perturb import small_words
 from softirr.meaning.terminology import read_table
-from softirr.text import normalize
+from softirr.text import normalize, plain_number
 
 __all__ = [
     "abbreviation_graph",
@@ -55,9 +55,9 @@ def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[
         for _, row in read_table(Path(file), ("short_form", "long_form")):
             short, long = normalize(row["short_form"]), normalize(row["long_form"])
             if short and long and short.casefold() != long.casefold() and keep(long) and keep(short):
-                frequency = row.get("frequency") or ""
                 known_share = shares[short].get(long.casefold(), 0.0)
-                shares[short][long.casefold()] = max(known_share, float(frequency) if _is_share(frequency) else 0.0)
+                share_of_sense = plain_number(row.get("frequency") or "") or 0.0
+                shares[short][long.casefold()] = max(known_share, share_of_sense if 0 <= share_of_sense <= 1 else 0.0)
     forms: dict[str, int] = {}
     one_way: list[dict[tuple[str, str], None]] = []
     contrasts: list[dict[int, None]] = []
@@ -74,20 +74,13 @@ def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[
                 one_way[k][short, long] = None
             other_senses = [o for o in senses if Indel.normalized_similarity(long, o) < _ALIKE]
             contrasts[k].update((forms[o], None) for o in other_senses[:8])
-    return Graph.build(
+    return Graph(
         "abbreviations with their senses",
         [(long,) for long in forms],
         contrasts=[tuple(c) for c in contrasts],
         one_way=[tuple(pairs) for pairs in one_way],
         share=share,
     )
-
-
-def _is_share(text: str) -> bool:
-    try:
-        return 0 <= float(text) <= 1
-    except ValueError:
-        return False
 
 
 def initials(text: str) -> str | None:

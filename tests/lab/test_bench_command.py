@@ -1,4 +1,4 @@
-"""``python -m lab.bench``: every benchmark has options and a row in the overview, and softirr does not import the lab."""
+"""``python -m lab.bench``: each benchmark has options and a row in the overview, and softirr does not import lab."""
 
 from __future__ import annotations
 

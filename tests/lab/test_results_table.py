@@ -27,11 +27,11 @@ TABLE = Table(
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "sign", "shown"),
+    ("value", "digits", "sign", "expected"),
     [(0.0005, 3, False, "0.001"), (-0.0001, 3, True, "0.000"), (0.25, 2, True, "+0.25"), (1234.5, 1, False, "1,234.5")],
 )
-def test_decimals(value: float, digits: int, sign: bool, shown: str) -> None:
-    assert Cell(value, digits=digits, sign=sign).text() == shown
+def test_decimals(value: float, digits: int, sign: bool, expected: str) -> None:
+    assert Cell(value, digits=digits, sign=sign).text() == expected
 
 
 def test_csv_has_plain_values_and_marks() -> None:

@@ -160,7 +160,7 @@ class TestAuditedModel:
 
 
 def test_without_an_audit_a_measure_that_underrates_the_model_misleads() -> None:
-    verdicts = simulated_verdicts(0.85, 0.85, n_items=60, judgements=0, runs=5)
+    verdicts = simulated_verdicts(0.85, 0.85, n_items=60, judgments=0, runs=5)
     assert verdicts.below == verdicts.wrong == 1.0 and verdicts.coverage == 0.0
 
 
@@ -189,7 +189,7 @@ def test_audited_verdict_errs_no_more_often_than_stated(model: float, wrong: str
     Either happens in at most 2.5% of projects. ``softirr bench models`` is the long run.
     """
     runs = 20
-    verdicts = simulated_verdicts(0.85, model, n_items=60, judgements=120, runs=runs, seed=5)
+    verdicts = simulated_verdicts(0.85, model, n_items=60, judgments=120, runs=runs, seed=5)
     errors = round(getattr(verdicts, wrong) * verdicts.runs)
     assert verdicts.runs == runs and errors <= binom.ppf(0.999, runs, 0.025)
     assert round((1 - verdicts.coverage) * runs) <= binom.ppf(0.999, runs, 0.05)

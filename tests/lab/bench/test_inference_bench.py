@@ -1,7 +1,4 @@
-"""``python -m lab.bench inference``: what it compares and how it counts, on a small model.
-
-The speeds themselves are for the command to tell.
-"""
+"""``python -m lab.bench inference`` on a small model: its methods and how it counts. Run the command for the speeds."""
 
 from __future__ import annotations
 
@@ -57,7 +54,7 @@ def test_both_peers_run_the_bundled_model_in_float32(root: Path) -> None:
     assert folder == root / "softirr" / "models" / "nli"
     assert json.loads((folder / "config.json").read_text(encoding="utf-8"))["dtype"] == "float16"
     pairs = [("heart attack", "myocardial infarction"), ("fever", "cough")]
-    answers = [way(folder, pairs, "cpu")() for way in (pipeline_way, cross_encoder_way)]
+    answers = [peer(folder, pairs, "cpu")() for peer in (pipeline_way, cross_encoder_way)]
     assert np.abs(answers[0] - answers[1]).max() < 1e-5, "rounding to float16 moves them by more"
     entailed = answers[0][:, label_order(folder).index("e")]
     assert entailed[0] > 0.5 > entailed[1]

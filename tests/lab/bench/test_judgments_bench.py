@@ -45,9 +45,9 @@ def test_judgments_narrow_the_interval_and_beat_the_classical_audit(simulated: l
     def width(some: list[Trial]) -> float:
         return float(np.mean([trial.high - trial.low for trial in some]))
 
-    before, after = (of(simulated, "estimator", n) for n in (0, 30))
-    assert width(after) < 0.6 * width(before)
-    assert width(after) < width(of(simulated, "classical", 30))
+    without, with_30 = (of(simulated, "estimator", n) for n in (0, 30))
+    assert width(with_30) < 0.6 * width(without)
+    assert width(with_30) < width(of(simulated, "classical", 30))
     narrow = [trial for trial in of(simulated, "looking", None) if trial.high - trial.low <= NARROW]
     assert len(narrow) > PROJECTS / 2
 

@@ -12,7 +12,7 @@ from softirr.inference.models import bundled_model
 
 @pytest.mark.slow
 def test_no_more_pairs_than_the_project_has() -> None:
-    project = project_texts(6, 0)
+    project = project_texts(6)
     n_texts = len({text for texts in project for text in texts})
-    estimate = softirr_project(project, Path(bundled_model().folder), 0, precision="float32")()
+    estimate = softirr_project(project, Path(bundled_model().folder), precision="float32")()
     assert 0 < estimate.n_pairs <= n_texts * (n_texts - 1)

@@ -41,12 +41,12 @@ def test_alpha_is_agreement_above_chance():
     assert population.alpha(population.same.astype(float)) == 1.0
 
 
-def test_the_table_pairs_measures(file, tmp_path, capsys):
-    options = ["--wording", str(file), "--populations", "4", "--items", "12", "--cache", str(tmp_path / "scores")]
+def test_the_table_pairs_measures(file, capsys):
+    options = ["--wording", str(file), "--populations", "4", "--items", "12"]
     assert main(["wording", *options, "--measures", "exact", "indel", "--parts", "visible", "aside"]) == 0
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
     assert [row[0] for row in rows[::2]] == [
-        *(f"| phrases, {part}, {kind}" for part in ("visible", "aside") for kind in ("random", "similar")),
+        *(f"| phrases, {subset}, {kind}" for subset in ("visible", "aside") for kind in ("random", "similar")),
         "| all, visible",
         "| all, aside",
     ]

@@ -22,25 +22,25 @@ def write_terminology(folder: Path) -> Path:
         concepts.append((f"T{t}", trouble))
         is_a.append((f"T{t}", "root"))
         synonyms += [(f"T{t}", f"{trouble} disorder", "EXACT"), (f"T{t}", f"any {trouble}", "EXACT")]
-        for p, place in enumerate(PLACES):
+        for p, body_part in enumerate(PLACES):
             id = f"T{t}P{p}"
-            concepts.append((id, f"{place} {trouble}"))
+            concepts.append((id, f"{body_part} {trouble}"))
             is_a.append((id, f"T{t}"))
-            synonyms.append((id, f"{trouble} of the {place}", "EXACT"))
+            synonyms.append((id, f"{trouble} of the {body_part}", "EXACT"))
             if p % 3:
-                synonyms.append((id, f"{place} {LAY.get(trouble, trouble + ' state')}", "EXACT"))
+                synonyms.append((id, f"{body_part} {LAY.get(trouble, trouble + ' state')}", "EXACT"))
             if p % 3 == 2:
-                synonyms.append((id, f"{place}-{trouble} syndrome", "EXACT"))
-            synonyms.append((id, f"{place} trouble", "BROAD"))
-            concepts.append((f"{id}C", f"chronic {place} {trouble}"))
+                synonyms.append((id, f"{body_part}-{trouble} syndrome", "EXACT"))
+            synonyms.append((id, f"{body_part} trouble", "BROAD"))
+            concepts.append((f"{id}C", f"chronic {body_part} {trouble}"))
             is_a.append((f"{id}C", id))
             if p % 2:
-                synonyms.append((f"{id}C", f"long-standing {trouble} of the {place}", "EXACT"))
-                synonyms.append((f"{id}C", f"{place} {trouble} for months", "EXACT"))
-            concepts.append((f"{id}A", f"acute {place} {trouble}"))
+                synonyms.append((f"{id}C", f"long-standing {trouble} of the {body_part}", "EXACT"))
+                synonyms.append((f"{id}C", f"{body_part} {trouble} for months", "EXACT"))
+            concepts.append((f"{id}A", f"acute {body_part} {trouble}"))
             is_a.append((f"{id}A", id))
-            synonyms.append((f"{id}A", f"sudden {trouble} of the {place}", "EXACT"))
-            synonyms.append((f"{id}A", f"new {place} {trouble}", "EXACT"))
+            synonyms.append((f"{id}A", f"sudden {trouble} of the {body_part}", "EXACT"))
+            synonyms.append((f"{id}A", f"new {body_part} {trouble}", "EXACT"))
     folder.mkdir(parents=True, exist_ok=True)
     for name, header, rows in (
         ("concepts", "id\tname", concepts),

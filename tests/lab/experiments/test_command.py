@@ -1,4 +1,4 @@
-"""``python -m lab.experiments`` from end to end, on a terminology made up here, and its sentences for unusable input."""
+"""``python -m lab.experiments`` from end to end on a small terminology, and its errors for unusable input."""
 
 from __future__ import annotations
 
@@ -97,20 +97,31 @@ def test_plot_draws_every_figure_of_the_same_numbers(
     run_folder: Path, terminology_folder: Path, tmp_path: Path
 ) -> None:
     assert not (run_folder / "figures").exists()
-    again = tmp_path / "again"
-    assert command.main(_arguments(terminology_folder, again, "--setting", "hard", "--plot")) == 0
+    plot_folder = tmp_path / "again"
+    assert command.main(_arguments(terminology_folder, plot_folder, "--setting", "hard", "--plot")) == 0
     kinds = ("errors", "error_by_truth", "calibration", "negatives")
-    drawn = {path.name: path.stat().st_size for path in (again / "figures").iterdir()}
-    assert set(drawn) == {f"{kind}_hard.png" for kind in kinds}
+    size_of_figure = {path.name: path.stat().st_size for path in (plot_folder / "figures").iterdir()}
+    assert set(size_of_figure) == {f"{kind}_hard.png" for kind in kinds}
     coefficients = "tables/coefficients_hard.csv"
-    assert (again / coefficients).read_bytes() == (run_folder / coefficients).read_bytes()
-    assert min(drawn.values()) > 5_000
+    assert (plot_folder / coefficients).read_bytes() == (run_folder / coefficients).read_bytes()
+    assert min(size_of_figure.values()) > 5_000
 
 
 def test_a_run_without_random_negatives_has_no_tables_that_need_them(terminology_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "siblings"
-    chosen = ["--setting", "hard", "--negatives", "sibling", "--populations", "1", "--size", "20", "--measure", "indel"]
-    assert command.main(["synthetic", "--terminology", str(terminology_folder), "--output", str(folder), *chosen]) == 0
+    options = [
+        "--setting",
+        "hard",
+        "--negatives",
+        "sibling",
+        "--populations",
+        "1",
+        "--size",
+        "20",
+        "--measure",
+        "indel",
+    ]
+    assert command.main(["synthetic", "--terminology", str(terminology_folder), "--output", str(folder), *options]) == 0
     tables = {path.stem for path in (folder / "tables").iterdir()}
     assert {"figure_errors_hard", "calibration"} <= tables
     assert not tables & {"mae_hard", "negatives_hard", "cost"}
@@ -125,8 +136,8 @@ def test_nothing_is_scored_when_one_of_the_terminologies_is_too_small(
     small = tmp_path / "small"
     small.mkdir()
     (small / "concepts.tsv").write_text("id\tname\n1\tfever\n2\tcough\n")
-    both = ["--terminology", str(terminology_folder), "--terminology", str(small)]
-    assert command.main(["synthetic", *both, "--output", str(tmp_path / "run")]) == 2
+    terminologies = ["--terminology", str(terminology_folder), "--terminology", str(small)]
+    assert command.main(["synthetic", *terminologies, "--output", str(tmp_path / "run")]) == 2
     assert "small has 0 concepts" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 

@@ -12,21 +12,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
 from lab.experiments.draw import Draw
-from lab.experiments.generate import (
-    LARGEST,
-    NEGATIVES,
-    NEIGHBOURS,
-    SETTINGS,
-    SMALLEST,
-    Generator,
-    Negatives,
-    Setting,
-    nearest,
-    set_sizes,
-    shared_count,
-    size_gap,
-)
+from lab.experiments.generate import NEGATIVES, NEIGHBOURS, SETTINGS, Generator, Negatives, Setting
 from lab.experiments.scoring import truth
+from lab.experiments.set_sizes import LARGEST, SMALLEST, nearest, set_sizes, shared_count, size_gap
 from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology
 
@@ -86,9 +74,9 @@ def test_the_expected_jaccard_is_near_the_target(target: float) -> None:
 
 def test_every_size_and_difference_is_drawn() -> None:
     draw = Draw("all")
-    seen = Counter((m, n - m) for m, n, _ in (set_sizes(0.0, draw) for _ in range(20_000)))
-    assert {m for m, _ in seen} == set(range(SMALLEST, LARGEST + 1))
-    assert {d for m, d in seen if m == 3} == {-1, 0, 1, 2}, "clipped to the smallest and the largest size"
+    size_counts = Counter((m, n - m) for m, n, _ in (set_sizes(0.0, draw) for _ in range(20_000)))
+    assert {m for m, _ in size_counts} == set(range(SMALLEST, LARGEST + 1))
+    assert {d for m, d in size_counts if m == 3} == {-1, 0, 1, 2}, "clipped to the smallest and the largest size"
 
 
 # --- populations
@@ -245,8 +233,8 @@ def test_seed_alone_determines_a_population(setting: Setting, terminology: Termi
     generator = Generator(terminology, setting, seed=7)
     for number in range(3):
         generator.population(number, "sibling")
-    again = Generator(terminology, setting, seed=7)
-    assert generator.population(5, "lexical").digest == again.population(5, "lexical").digest
+    repeated = Generator(terminology, setting, seed=7)
+    assert generator.population(5, "lexical").digest == repeated.population(5, "lexical").digest
     second = Generator(terminology, setting, seed=8)
     assert generator.population(5).digest != second.population(5).digest
     assert generator.population(5).digest != generator.population(6).digest
@@ -256,7 +244,7 @@ def test_draws_never_change() -> None:
     draw = Draw("fixed", 1)
     assert [draw.below(100) for _ in range(8)] == [11, 6, 95, 39, 48, 37, 37, 18]
     assert draw.sample("abcdef", 3) == ["b", "f", "a"]
-    assert sorted(Draw(2).permutation(6)) == list(range(6))
+    assert sorted(draw.sample(range(6), 6)) == list(range(6))
 
 
 @given(st.lists(st.integers(), unique=True, max_size=20), st.data())

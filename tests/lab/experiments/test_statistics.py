@@ -13,8 +13,8 @@ from lab.experiments.statistics import paired_permutation, signs, ties
 def test_p_values_are_scipys(seed: int) -> None:
     rng = np.random.default_rng(seed)
     differences = rng.normal(0.12 * seed, 0.5, 40)
-    ours = paired_permutation(differences, permutations=10_000)
-    theirs = permutation_test(
+    p_value = paired_permutation(differences, permutations=10_000)
+    expected = permutation_test(
         (differences, np.zeros(40)),
         lambda a, b, axis: np.mean(a - b, axis=axis),
         permutation_type="samples",
@@ -22,7 +22,7 @@ def test_p_values_are_scipys(seed: int) -> None:
         n_resamples=10_000,
         rng=1,
     ).pvalue
-    assert ours == pytest.approx(theirs, abs=0.02)
+    assert p_value == pytest.approx(expected, abs=0.02)
 
 
 def test_the_smallest_p_value_and_the_largest() -> None:
@@ -39,12 +39,12 @@ def test_no_difference_is_rejected_at_its_level() -> None:
 
 
 def test_signs_are_fair_and_never_change() -> None:
-    drawn = signs(70, 2_000)
-    assert drawn.shape == (2_000, 70)
-    assert set(np.unique(drawn)) == {-1, 1}
-    assert np.abs(drawn.mean(axis=0)).max() < 0.1
-    assert np.array_equal(drawn, signs(70, 2_000))
-    assert drawn[0, :8].tolist() == signs(8, 2_000)[0].tolist()
+    sample = signs(70, 2_000)
+    assert sample.shape == (2_000, 70)
+    assert set(np.unique(sample)) == {-1, 1}
+    assert np.abs(sample.mean(axis=0)).max() < 0.1
+    assert np.array_equal(sample, signs(70, 2_000))
+    assert sample[0, :8].tolist() == signs(8, 2_000)[0].tolist()
 
 
 def test_ranking_marks_the_best_and_its_ties() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.experiments.run import NamedMeasure, chance_for, run_real
+from lab.experiments.run import NamedMeasure, run_real
 from lab.experiments.scoring import truth
 from lab.experiments.tables import GoldTable, load_table
 from softirr.errors import InputError
@@ -221,8 +221,7 @@ def test_the_exact_measure_is_right_where_texts_are_codes(tmp_path: Path) -> Non
         f"{i},{r},{c},{c}" for i in range(12) for r, c in (("a", "xyz"[i % 3]), ("b", "xyz"[i % 4 % 3]), ("c", "x"))
     ]
     table: GoldTable = load_table(str(_table(tmp_path, "item,rater,text,codes\n" + "\n".join(rows) + "\n")))
-    named = [NamedMeasure.of("exact"), NamedMeasure.of("jaccard")]
-    records = run_real([table], named)
+    records = run_real([table], [NamedMeasure.of("exact"), NamedMeasure.of("jaccard")])
     assert len(records) == 2
     for record in records:
         for name, true in record.project.truth.items():
@@ -230,8 +229,10 @@ def test_the_exact_measure_is_right_where_texts_are_codes(tmp_path: Path) -> Non
             assert estimate == (None if true is None else pytest.approx(true, abs=1e-9))
 
 
-def test_chance_is_exact_for_cheap_measures_only() -> None:
-    indel = NamedMeasure.of("indel")
+def test_chance_is_exact_for_cheap_measures_only(tmp_path: Path) -> None:
+    rows = [f"{i},{rater},text {i} {rater},c{i % 3}" for i in range(40) for rater in "ab"]
+    table = load_table(str(_table(tmp_path, "item,rater,text,codes\n" + "\n".join(rows) + "\n")))
     costly = NamedMeasure("costly", FunctionMeasure(lambda a, b: 0.0, "costly"))  # type: ignore[arg-type]
-    assert chance_for(indel).method == "exact"
-    assert chance_for(costly).method == "permutation"
+    exact, permuted = run_real([table], [NamedMeasure.of("indel"), costly])
+    assert exact.scored.pairs == 80 * 79 / 2
+    assert 40 < permuted.scored.pairs < exact.scored.pairs / 4

@@ -9,14 +9,16 @@ MESH = """<?xml version="1.0"?>
  <DescriptorUI>D006331</DescriptorUI><DescriptorName><String>Heart Diseases</String></DescriptorName>
  <TreeNumberList><TreeNumber>C14.280</TreeNumber></TreeNumberList>
  <ConceptList><Concept PreferredConceptYN="Y"><TermList>
-  <Term><String>Heart Diseases</String></Term><Term><String>Cardiac Diseases</String></Term></TermList></Concept></ConceptList>
+  <Term><String>Heart Diseases</String></Term><Term><String>Cardiac Diseases</String></Term>\
+</TermList></Concept></ConceptList>
 </DescriptorRecord>
 <DescriptorRecord DescriptorClass="1">
  <DescriptorUI>D009203</DescriptorUI><DescriptorName><String>Myocardial Infarction</String></DescriptorName>
  <TreeNumberList><TreeNumber>C14.280.647</TreeNumber></TreeNumberList>
  <ConceptList><Concept PreferredConceptYN="Y"><TermList><Term><String>Myocardial Infarction</String></Term>
   <Term><String>Heart Attack</String></Term></TermList></Concept>
-  <Concept PreferredConceptYN="N"><TermList><Term><String>Cardiovascular Stroke</String></Term></TermList></Concept></ConceptList>
+  <Concept PreferredConceptYN="N"><TermList>\
+<Term><String>Cardiovascular Stroke</String></Term></TermList></Concept></ConceptList>
 </DescriptorRecord>
 </DescriptorRecordSet>
 """
@@ -36,9 +38,12 @@ ICD10CM = """<?xml version="1.0" encoding="utf-8"?>
 ICD11 = (
     "Foundation URI\tLinearization URI\tCode\tBlockId\tTitle\tClassKind\n"
     "\thttp://id.who.int/icd/release/11/mms/1\t\t\tDiseases of the circulatory system\tchapter\n"
-    "http://id.who.int/icd/entity/2\thttp://id.who.int/icd/release/11/mms/2\t\tBlockL1-BA4\t- Ischaemic heart diseases\tblock\n"
-    "http://id.who.int/icd/entity/3\thttp://id.who.int/icd/release/11/mms/3\tBA41\t\t- - Acute myocardial infarction\tcategory\n"
-    "http://id.who.int/icd/entity/4\thttp://id.who.int/icd/release/11/mms/4\tBA42\t\t- - Subsequent myocardial infarction\tcategory\n"
+    "http://id.who.int/icd/entity/2\thttp://id.who.int/icd/release/11/mms/2"
+    "\t\tBlockL1-BA4\t- Ischaemic heart diseases\tblock\n"
+    "http://id.who.int/icd/entity/3\thttp://id.who.int/icd/release/11/mms/3"
+    "\tBA41\t\t- - Acute myocardial infarction\tcategory\n"
+    "http://id.who.int/icd/entity/4\thttp://id.who.int/icd/release/11/mms/4"
+    "\tBA42\t\t- - Subsequent myocardial infarction\tcategory\n"
 )
 
 ICD11_SYNONYMS = {"BA41": ["heart attack"], "http://id.who.int/icd/entity/4": [{"label": {"@value": "second infarct"}}]}
@@ -149,5 +154,6 @@ SNOMED = {
 SKOS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix : <https://example.org/> .
 :heart a skos:Concept ; skos:prefLabel "Heart disease"@en , "Herzkrankheit"@de ; skos:narrower :infarction .
-:infarction a skos:Concept ; skos:prefLabel "Myocardial infarction"@en ; skos:altLabel "Heart attack"@en ; skos:hiddenLabel "hart attack" .
+:infarction a skos:Concept ; skos:prefLabel "Myocardial infarction"@en ; skos:altLabel "Heart attack"@en ;\
+ skos:hiddenLabel "hart attack" .
 """

@@ -1,4 +1,4 @@
-"""Every format of terminologies: what is read, and how a damaged file is refused."""
+"""Every format of terminologies: names, parents and synonyms, and the error of a damaged file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.terminologies import FORMATS, load
+from lab.terminologies import load
 from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology
 from tests.lab.terminologies.examples import (
@@ -65,7 +65,7 @@ def _parents(terminology: Terminology) -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", MAKE)
 def test_names_parents_and_synonyms_of_every_format(kind: str, tmp_path: Path) -> None:
     terminology = load(str(MAKE[kind](tmp_path)))
     expected = json.loads((Path(__file__).parent / "concepts.json").read_text(encoding="utf-8"))[kind]
@@ -110,7 +110,7 @@ def test_gzip_is_read_the_same(kind: str, tmp_path: Path) -> None:
 
 
 DAMAGE: list[tuple[str, str, str, str, int | None]] = [
-    # format, file within the folder ("" for the file itself), what stands there, what it becomes, line of the trouble
+    # format, file within the folder ("" for the file itself), old text, new text, line of the error
     ("mesh", "", "</DescriptorRecordSet>", "", 18),
     ("mesh", "", "<DescriptorUI>D009203</DescriptorUI>", "", 10),
     ("mesh", "", "D009203", "D006331", 10),
@@ -164,7 +164,7 @@ def test_other_files_are_refused(kind: str, content: bytes, tmp_path: Path) -> N
     target = path / names[kind] if path.is_dir() else path
     target.write_bytes(content)
     with pytest.raises(InputError) as caught:
-        load(str(path), format=kind)
+        load(str(path))
     assert str(target) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -177,9 +177,8 @@ def test_damaged_synonyms_of_icd11_are_refused_with_their_line(tmp_path: Path) -
 
 
 def test_an_unknown_format_and_a_missing_file_are_refused(tmp_path: Path) -> None:
-    path = MAKE["obo"](tmp_path)
-    with pytest.raises(InputError, match="no terminology format 'owl'"):
-        load(str(path), format="owl")
+    with pytest.raises(InputError, match="the kind of terminology is not recognized"):
+        load(str(_file(tmp_path / "hp.owl", "<rdf/>")))
     with pytest.raises(InputError, match="does not exist"):
         load(str(tmp_path / "nothing.obo"))
     with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'names.json'} does not exist.")):
@@ -195,7 +194,8 @@ def test_a_folder_may_have_an_equals_sign_or_a_comma_in_its_name(tmp_path: Path)
 def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:
     secret = _file(tmp_path / "secret", "do not read this")
     text = MESH.replace(
-        '<!DOCTYPE DescriptorRecordSet SYSTEM "https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20260101.dtd">',
+        "<!DOCTYPE DescriptorRecordSet SYSTEM "
+        '"https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20260101.dtd">',
         f'<!DOCTYPE DescriptorRecordSet [<!ENTITY leak SYSTEM "file://{secret}">]>',
     ).replace("Heart Attack", "&leak;")
     try:
@@ -206,12 +206,13 @@ def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:
 
 
 def _bomb(where: str) -> str:
-    """XML whose entities unfold to gigabytes, in a text or an attribute."""
+    """XML with entities that unfold to gigabytes, in a text or an attribute."""
     entities = '<!ENTITY a "aaaaaaaaaa">' + "".join(
         f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9)
     )
     inside = "<name>&j;</name>" if where == "text" else '<name note="&j;">x</name>'
-    return f"<!DOCTYPE ICD10CM.tabular [{entities}]><ICD10CM.tabular><chapter>{inside}<desc>d</desc></chapter></ICD10CM.tabular>"
+    chapter = f"<chapter>{inside}<desc>d</desc></chapter>"
+    return f"<!DOCTYPE ICD10CM.tabular [{entities}]><ICD10CM.tabular>{chapter}</ICD10CM.tabular>"
 
 
 @pytest.mark.parametrize("where", ["text", "attribute"])
@@ -219,14 +220,14 @@ def test_entities_that_unfold_to_gigabytes_end_in_one_sentence(where: str, tmp_p
     import resource
 
     path = _file(tmp_path / "bomb.xml", _bomb(where))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = str(path)
     try:
         load(str(path))
     except InputError as error:
         message = str(error)
     assert "\n" not in message and str(path) in message
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000, "in KiB"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 300_000, "in KiB"
 
 
 @pytest.mark.parametrize("kind", ["ttl", "rdf"])

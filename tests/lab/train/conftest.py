@@ -32,8 +32,8 @@ FINDINGS = ("pain", "cancer", "cyst", "injury", "swelling", "ulcer", "infection"
 
 def gathered(*terminologies: Path, **files: Any) -> Sources:
     """The sources of terminologies and other files, by the names of :class:`EnglishFiles`."""
-    named = {name: tuple(map(str, value)) if isinstance(value, list) else value for name, value in files.items()}
-    return gather(EnglishFiles(terminology=tuple(map(str, terminologies)), **named))
+    file_names = {name: tuple(map(str, value)) if isinstance(value, list) else value for name, value in files.items()}
+    return gather(EnglishFiles(terminology=tuple(map(str, terminologies)), **file_names))
 
 
 def write(path: Path, text: str) -> Path:
@@ -169,3 +169,28 @@ MS\tmorphine sulfate\tlist\tunknown
 MS\tmorphine sulphate\tlist\t
 RA\trheumatoid arthritis\tlist\t
 """
+
+PLAIN = """
+[start]
+folder = "{start}"
+
+[english]
+terminology = ["{toy}"]
+word_lists = 0
+development = 0.1
+
+[[training]]
+name = "only"
+pairs = 4096
+rounds = 2
+chunk = 512
+batch = 32
+rate = 0.005
+layer_decay = 1.0
+average = 0.97
+development = 80
+
+[finish]
+mean = ["only"]
+"""
+"""Recipe of one training on a toy terminology."""

@@ -1,4 +1,4 @@
-"""The model that comes with softirr: it is there, small, answers without a network, and is as good as its card says."""
+"""The bundled model is installed, is small, needs no network, and reaches the figures of its card."""
 
 from __future__ import annotations
 

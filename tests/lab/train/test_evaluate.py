@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import softirr
@@ -44,7 +42,7 @@ def test_challenge_tables(tmp_path):
     assert value(summary, "opposites called equivalent") == 0.5
     assert value(summary, "equivalent pairs found") == 1
     assert value(summary, "directions right") == 1
-    assert value(summary, "pairs", 2) < value(summary, "pairs") == len(pairs)
+    assert value(summary, "pairs") == len(pairs)
     assert (
         value(by_kind, "opposite", 4) == 0.5 and value(by_kind, "order", 3) == 1 and value(by_kind, "hypernym", 5) == 0
     )
@@ -60,25 +58,16 @@ def test_sentences(tmp_path):
     )
 
 
-def test_the_command_prints_and_writes_the_tables(root, tmp_path, capsys):
-    file = tmp_path / "t.json"
+def test_the_command_prints_the_tables(root, capsys):
     challenges = [str(root / "tests" / "lab" / "train" / f"{name}.tsv") for name in ("challenge", "second_challenge")]
-    command = [
-        "evaluate",
-        "--measure",
-        "indel",
-        "--challenge",
-        *challenges,
-        "--json",
-        str(file),
-    ]
-    assert main(command) == 0
-    assert "| look-alike | 38 |" in capsys.readouterr().out
-    assert [table["title"] for table in json.loads(file.read_text(encoding="utf-8"))] == [
-        "Challenge set challenge.tsv",
-        "Challenge set challenge.tsv by kind",
-        "Challenge set second_challenge.tsv",
-        "Challenge set second_challenge.tsv by kind",
+    assert main(["evaluate", "--measure", "indel", "--challenge", *challenges]) == 0
+    out = capsys.readouterr().out
+    assert "| look-alike | 38 |" in out
+    assert [line for line in out.splitlines() if line.startswith("### ")] == [
+        "### Challenge set challenge.tsv",
+        "### Challenge set challenge.tsv by kind",
+        "### Challenge set second_challenge.tsv",
+        "### Challenge set second_challenge.tsv by kind",
     ]
 
 

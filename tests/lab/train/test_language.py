@@ -19,7 +19,7 @@ FINDINGS = ("Kopfschmerz", "Bauchschmerz", "Fieber", "Husten", "Schwindel", "Aus
 @pytest.fixture(scope="module")
 def german() -> Sources:
     names = [(finding, f"Symptom: {finding}") for finding in FINDINGS]
-    graph = Graph.build("de", [*names, ("Symptom", "Zeichen")], parents=[*[(len(FINDINGS),)] * len(FINDINGS), ()])
+    graph = Graph("de", [*names, ("Symptom", "Zeichen")], parents=[*[(len(FINDINGS),)] * len(FINDINGS), ()])
     return Sources(tuple(with_neighbors([graph])), language="de", weight=0.25)
 
 
@@ -56,8 +56,8 @@ def test_a_language_without_wordings_has_none() -> None:
 
 def test_every_kind_is_drawn_in_another_language(german: Sources) -> None:
     examples = PairStream(german, seed=1).chunk(0, 1500)
-    drawn = {example.kind for example in examples}
-    assert drawn == set(OTHER_LANGUAGES) - {"one way", "labeled", "look-alike"}
+    kinds = {example.kind for example in examples}
+    assert kinds == set(OTHER_LANGUAGES) - {"one way", "labeled", "look-alike"}
     assert all(example.entails or example.premise.casefold() != example.hypothesis.casefold() for example in examples)
 
 
@@ -68,7 +68,7 @@ def test_negations_are_different(german: Sources) -> None:
 
 
 def test_languages_are_drawn_by_their_weight(german: Sources) -> None:
-    english = Sources((Graph.build("en", [("fever", "pyrexia"), ("rash", "hives"), ("cough", "tussis")]),), weight=0.75)
+    english = Sources((Graph("en", [("fever", "pyrexia"), ("rash", "hives"), ("cough", "tussis")]),), weight=0.75)
     stream = MixedStream([english, german], seed=3)
     examples = stream.chunk(0, 800)
     is_english = [not set("äöüßÄÖÜ").isdisjoint(e.premise) or "Symptom" in e.premise for e in examples]

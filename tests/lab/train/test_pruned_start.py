@@ -15,8 +15,9 @@ from softirr.errors import InputError
 from .conftest import write
 
 PIECES = (
-    "<s>", "<pad>", "</s>", "<unk>", "\u2581", "a", "b", "c", "\u2581Ab", "\u2581ab", "\u2581abc", "\u2581cab", "\u2581bb", "2024", "发",
-)  # fmt: skip
+    *("<s>", "<pad>", "</s>", "<unk>", "\u2581", "a", "b", "c"),
+    *("\u2581Ab", "\u2581ab", "\u2581abc", "\u2581cab", "\u2581bb", "2024", "发"),
+)
 WIDTH, LAYERS, HEADS, INNER, POSITIONS = 32, 2, 2, 64, 16
 
 

@@ -100,9 +100,14 @@ def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
     assert DevelopmentSet.of_terminologies(sources, 20).pairs == held_out.pairs
     nothing_kept = replace(sources, graphs=tuple(g for g in sources.graphs if not any(g.parents)))
     assert DevelopmentSet.of_terminologies(nothing_kept, 20).pairs == DevelopmentSet.of(nothing_kept, 20).pairs
-    joined = held_out + DevelopmentSet.of(sources, 20)
+    combined = held_out + DevelopmentSet.of(sources, 20)
     assert (
-        len(joined) == len(joined.pairs) == len(joined.kinds) == len(joined.entails) == len(joined.same) > len(held_out)
+        len(combined)
+        == len(combined.pairs)
+        == len(combined.kinds)
+        == len(combined.entails)
+        == len(combined.same)
+        > len(held_out)
     )
 
 
@@ -202,7 +207,7 @@ def test_pairs_by_chance_are_mostly_of_one_source(sources):
 
 
 def test_words_that_look_alike():
-    graph = Graph.build(
+    graph = Graph(
         "a",
         [["dysphagia", "trouble swallowing"], ["dysphasia"], ["dysuria"], ["ear"], ["eat"], ["hip pain"], ["hip paid"]],
         contrasts=[[1, 2], [0], [0, 1], [4], [3], [6], [5]],
@@ -226,8 +231,8 @@ def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
 
 
 def test_initials_in_use_keep_their_meaning():
-    short = Graph.build("abbreviations", [["ABC", "acute brown cough"]])
-    stream = PairStream(Sources((short, Graph.build("g", [["airway breathing circulation"], ["deep vein clot"]]))))
+    short = Graph("abbreviations", [["ABC", "acute brown cough"]])
+    stream = PairStream(Sources((short, Graph("g", [["airway breathing circulation"], ["deep vein clot"]]))))
     drawn_pairs = [pair for seed in range(300) if (pair := stream.wordings.initials(Random(seed)))]
     entails = {frozenset((text_a, text_b)) for text_a, text_b, entails in drawn_pairs if entails and text_a != text_b}
     assert entails == {frozenset(("ABC", "acute brown cough")), frozenset(("DVC", "deep vein clot"))}
