@@ -7,7 +7,7 @@ population follow from the probabilities, without simulation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -99,19 +99,17 @@ def populations() -> tuple[Population, ...]:
         weights = 1 / np.arange(1, k + 1) ** exponent
         return np.asarray(weights / weights.sum())
 
-    def one(
-        name: str, k: int, wordings: int, hit: float, raters: int, *, exponent: float = 0.7, missing: float = 0.0
-    ) -> Population:
+    def population(name: str, k: int, wordings: int, hit: float, raters: int, *, exponent: float = 0.7) -> Population:
         p = shares(k, exponent)
         guesses = np.stack([p, *(rng.dirichlet(20 * k * p) for _ in range(raters - 1))])
         similarity = np.eye(k) if wordings == 1 else soft_similarity(k, wordings, rng)
-        return Population(name, p, hit, guesses, wordings, similarity, missing)
+        return Population(name, p, hit, guesses, wordings, similarity)
 
     return (
-        one("free text, 2 raters, low agreement", 120, 4, 0.45, 2),
-        one("free text, 2 raters, high agreement", 120, 4, 0.92, 2),
-        one("free text, 4 raters, 25% missing", 120, 4, 0.75, 4, missing=0.25),
-        one("3 categories, 2 raters", 3, 1, 0.75, 2),
-        one("5 categories, 3 raters, 20% missing", 5, 1, 0.8, 3, missing=0.2),
-        one("2 categories of 85% and 15%, 2 raters", 2, 1, 0.85, 2, exponent=2.5),
+        population("free text, 2 raters, low agreement", 120, 4, 0.45, 2),
+        population("free text, 2 raters, high agreement", 120, 4, 0.92, 2),
+        replace(population("free text, 4 raters, 25% missing", 120, 4, 0.75, 4), missing=0.25),
+        population("3 categories, 2 raters", 3, 1, 0.75, 2),
+        replace(population("5 categories, 3 raters, 20% missing", 5, 1, 0.8, 3), missing=0.2),
+        population("2 categories of 85% and 15%, 2 raters", 2, 1, 0.85, 2, exponent=2.5),
     )
