@@ -14,7 +14,10 @@ USERS = """
 import softirr.meaning.lexicon.words as words
 original = words.rows
 new = {
-    "attributes": [["side", "laterality", side, "short", side.upper()] for side in ("left", "right")]
+    "attributes": [
+        ["side", "laterality", "left", "short", "LEFT"],
+        ["side", "laterality", "right", "short", "RIGHT"],
+    ]
 }
 words.rows = lambda name, *package: original(name, *package) + (new.get(name, []) if ADDED else [])
 
