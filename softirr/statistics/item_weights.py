@@ -18,6 +18,8 @@ from softirr.answers.ratings import Floats, Ints
 __all__ = ["N_DRAWS", "bootstrap_weights", "item_numbers"]
 
 N_DRAWS = 400
+_AT_ONCE = 2_000
+"""Number of items in a block of weights, which bounds the memory."""
 
 
 def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_items: int | None = None) -> Floats:
@@ -38,10 +40,15 @@ def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_ite
     -------
     shape (N, n_draws)
     """
-    uniform = _hashed(ids.astype(np.uint64), n_draws, seed)
     n = len(ids) if n_items is None else n_items
     # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
-    return np.asarray(np.maximum(1 + (-np.log(uniform) - 1) * np.sqrt((n + 1) / max(n - 1, 1)), 0.01))
+    spread = np.sqrt((n + 1) / max(n - 1, 1))
+    weights: Floats = np.empty((len(ids), n_draws))
+    for start in range(0, len(ids), _AT_ONCE):  # all at once would take several times the memory of the result
+        rows = slice(start, start + _AT_ONCE)
+        uniform = _hashed(ids[rows].astype(np.uint64), n_draws, seed)
+        weights[rows] = np.maximum(1 + (-np.log(uniform) - 1) * spread, 0.01)
+    return weights
 
 
 def item_numbers(names: Sequence[str]) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,10 @@ _FIXED_FROM = 8
 _SMALL = 1e-300
 _MOST_COINS = 20_000_000
 """Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
+_MOST_IN_DOUBLE = 20_000_000
+"""Maximum number of equivalences in double precision: more of them take too much memory."""
+_AT_ONCE = 4_000_000
+"""Maximum number of equivalences of texts in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,37 +79,49 @@ def posterior_draws(fit: Fit, measure: MeasureChance, n_draws: int = N_DRAWS) ->
     # anything to compare change nothing
     compared = np.sort(ids[ratings.comparable_items])
     rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(compared.tobytes())))
-    scores, noise = (draws[measure.design_index] for draws in _same_items(fit, rng, n_draws))
+    scores, noise = _same_items(fit, measure.design_index, rng, n_draws)
     cohen, pooled = _chance_ratios(fit, rng, n_draws)
     sampling, weights = rng.standard_normal(n_draws), bootstrap_weights(ids, n_draws, n_items=len(compared))
     return Draws(ratings, measure.scores, measure.chance, scores, noise, weights, cohen, pooled, sampling)
 
 
-def _same_items(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
-    """Expected equivalence of each pair of answers to one item, and the deviation of the true one, shape (M, K)."""
+def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
+    """Expected equivalence of each comparison, and the deviation of the true one, shape (P, K)."""
     from scipy.sparse import csr_matrix
     from scipy.special import expit
 
     frame = fit.design.same
     texts, m = frame.texts, len(frame.texts.known_equivalence)
-    settled = fit.settled[:, None]
+    settled = fit.settled[design_index, None]
+    shape = len(settled), n_draws
     if fit.curve is None or not len(texts.p):
-        return np.repeat(settled, n_draws, axis=1), np.zeros((m, n_draws))
+        return np.broadcast_to(settled, shape), np.broadcast_to(np.zeros((1, 1)), shape)
     point = _systematic(fit.curve.weight, n_draws, rng)
     bins = fit.bins
     q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * bins.center[:, None])
-    shift = fit.residuals[frame.stratum][:, None] + _residual_error(fit, q) * rng.standard_normal(n_draws)
+    shift = _residual_error(fit, q) * rng.standard_normal(n_draws)
     open_ = np.flatnonzero(fit.open_same)
-    chances = np.clip(q[bins.of[open_]] + shift[open_], 0, 1)
+    residual = fit.residuals[frame.stratum[open_], None]
     open_keys = fit.judged.key(texts.left_texts, texts.right_texts)[open_]
     _, first, key = np.unique(open_keys, return_index=True, return_inverse=True)
     key = np.argsort(np.argsort(first))[key]  # numbers in the order of the design, not of the rows
-    if len(first) * n_draws <= _MOST_COINS:
-        deviation = (rng.random((len(first), n_draws), dtype=np.float32)[key] < chances) - chances
-    else:
-        deviation = rng.standard_normal((len(first), n_draws), dtype=np.float32)[key] * np.sqrt(chances * (1 - chances))
+    coins = rng.random((len(first), n_draws), dtype=np.float32) if len(first) * n_draws <= _MOST_COINS else None
     total = csr_matrix((texts.share[open_], (texts.owner[open_], np.arange(len(open_)))), shape=(m, len(open_)))
-    return np.clip(settled + total @ chances, 0, 1), total @ deviation
+    total = total[design_index]
+    number_format: Any = np.float64 if shape[0] * n_draws <= _MOST_IN_DOUBLE else np.float32
+    scores, noise = np.empty(shape, number_format), np.empty(shape, number_format)
+    size = max(1, _AT_ONCE // max(len(open_), 1))
+    for start in range(0, n_draws, size):
+        draws = slice(start, start + size)
+        chances = np.clip(q[:, draws][bins.of[open_]] + (residual + shift[draws]), 0, 1)
+        if coins is not None:
+            deviation = (coins[:, draws][key] < chances) - chances
+        else:
+            normal = rng.standard_normal((chances.shape[1], len(first)), dtype=np.float32).T  # draw by draw
+            deviation = normal[key] * np.sqrt(chances * (1 - chances))
+        scores[:, draws] = np.clip(settled + total @ chances, 0, 1)
+        noise[:, draws] = total @ deviation
+    return scores, noise
 
 
 def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:
@@ -188,14 +205,15 @@ def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Ints) -> t
     per_stratum = np.stack(
         [sums(texts.owner, texts.share * (stratum == h), len(texts.known_equivalence)) for h in range(k)], axis=1
     )
-    known_equivalence = texts.known_equivalence[:, None]
+    known_equivalence, per_stratum = texts.known_equivalence[design_index, None], per_stratum[design_index]
     value, scores = known_equivalence + per_stratum @ mean[:, None], known_equivalence + per_stratum @ drawn_means
+    equal_weights = np.broadcast_to(np.ones((1, 1)), draws.weights.shape)
     no_noise = np.broadcast_to(np.zeros((1, 1)), draws.noise.shape)
     fitted = np.broadcast_to(center.scores, draws.scores.shape)
     ones = np.ones(draws.scores.shape[1])
     return (
-        replace(center, scores=value[design_index]),
-        replace(draws, scores=scores[design_index], noise=no_noise, weights=np.ones_like(draws.weights)),
+        replace(center, scores=value),
+        replace(draws, scores=scores, noise=no_noise, weights=equal_weights),
         replace(
             draws,
             scores=fitted,

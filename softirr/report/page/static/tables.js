@@ -3,7 +3,7 @@
  * (report.js): then "softirr:replaced" sets them up again. Printing shows every row and opens every part.
  */
 (() => {
-  const many = (value) => Number(value).toLocaleString("en");
+  const formatted = (value) => Number(value).toLocaleString("en");
   /** @type {(selector: string) => any[]} */
   const all = (selector) => [...document.querySelectorAll(selector)];
 
@@ -20,7 +20,7 @@
         rows.slice(first).forEach((row) => {
           row.hidden = folded;
         });
-        button.textContent = folded ? `Show ${many(rows.length - first)} more` : "Show fewer";
+        button.textContent = folded ? `Show ${formatted(rows.length - first)} more` : "Show fewer";
         button.setAttribute("aria-expanded", String(!folded));
       };
       button.addEventListener("click", () => hide(button.getAttribute("aria-expanded") === "true"));
@@ -39,7 +39,7 @@
         cell.append(button);
         button.addEventListener("click", () => {
           const up = cell.getAttribute("aria-sort") === "descending";
-          for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+          for (const heading of table.tHead.rows[0].cells) heading.removeAttribute("aria-sort");
           cell.setAttribute("aria-sort", up ? "ascending" : "descending");
           const value = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
           const rows = [...table.tBodies[0].rows].sort((a, b) => {
@@ -62,15 +62,15 @@
     }
   });
   addEventListener("beforeprint", () => {
-    for (const part of all("main details:not([open])")) {
-      part.open = true;
-      part.dataset.printed = "1";
+    for (const details of all("main details:not([open])")) {
+      details.open = true;
+      details.dataset.printed = "1";
     }
   });
   addEventListener("afterprint", () => {
-    for (const part of all("details[data-printed]")) {
-      part.open = false;
-      delete part.dataset.printed;
+    for (const details of all("details[data-printed]")) {
+      details.open = false;
+      delete details.dataset.printed;
     }
   });
   const start = () => {

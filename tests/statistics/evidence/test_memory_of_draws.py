@@ -1,0 +1,69 @@
+"""Draws of a large table are computed in blocks, which change no number and bound the memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.statistics.evidence import posterior_draws
+
+WORDS = [
+    "fever",
+    "cough",
+    "rash",
+    "pain",
+    "itch",
+    "swelling",
+    "nausea",
+    "headache",
+    "dizziness",
+    "fatigue",
+    "vomiting",
+    "chills",
+]
+PARTS = ["head", "chest", "knee", "skin", "back", "neck", "hand", "foot", "arm", "eye"]
+
+
+def report(n_items: int) -> softirr.AgreementReport:
+    """The report on two sets of three texts an item."""
+    rng = np.random.default_rng(0)
+    rows = [
+        softirr.Answer(str(item), rater, tuple(f"{rng.choice(PARTS)} {word}" for word in rng.choice(WORDS, 3)))
+        for item in range(n_items)
+        for rater in "ab"
+    ]
+    table = softirr.AnnotationTable.from_answers(rows)
+    options = softirr.AgreementOptions(reasons=False)
+    return softirr.agreement(table, "indel", options=options, cache=None, progress=None)
+
+
+@pytest.mark.parametrize("most_coins", [0, posterior_draws._MOST_COINS], ids=["normal approximation", "coins"])
+def test_blocks_of_draws_change_no_interval(monkeypatch: pytest.MonkeyPatch, most_coins: int) -> None:
+    monkeypatch.setattr(posterior_draws, "_MOST_COINS", most_coins)
+    at_once = report(40).to_dict()["coefficients"]
+    monkeypatch.setattr(posterior_draws, "_AT_ONCE", 1_000)
+    assert report(40).to_dict()["coefficients"] == at_once
+
+
+@pytest.mark.slow
+def test_memory_follows_comparisons_and_not_pairs_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posterior_draws, "_MOST_COINS", 0)
+    monkeypatch.setattr(posterior_draws, "_MOST_IN_DOUBLE", 0)
+    monkeypatch.setattr(posterior_draws, "_AT_ONCE", 100_000)
+    n_more, n_draws, single_bytes = 3_000, 400, 4
+    fewer, more = (peak_memory(n_items) for n_items in (n_more, 2 * n_more))
+    # all draws of the nine pairs of texts of each comparison at once would add 66 times the size of a result
+    assert more - fewer < 20 * n_more * n_draws * single_bytes
+
+
+def peak_memory(n_items: int) -> int:
+    """Bytes that a report takes at most."""
+    tracemalloc.start()
+    try:
+        report(n_items)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
