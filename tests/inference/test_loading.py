@@ -127,7 +127,7 @@ def test_no_call_of_transformers_takes_code_or_pickles(root: Path) -> None:
             if "Config" not in called and "Tokenizer" not in called:
                 assert keywords.get("use_safetensors") == "True", f"{path}:{node.lineno}"
             observed += 1
-    assert observed >= 8
+    assert observed >= 7
 
 
 def test_a_sound_folder_loads_quietly(bert_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
