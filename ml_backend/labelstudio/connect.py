@@ -78,7 +78,7 @@ class Connector(Disconnector):
     ----------
     browser_url : str, optional
         Address of Label Studio as browsers reach it: for the links that are printed, and the panel answers pages of it.
-        The one we use by default.
+        By default, the address that the backend uses.
     """
 
     def __init__(self, store: Store, client: Client, settings: Settings, *, browser_url: str | None = None):

@@ -143,10 +143,7 @@ class TestFollowsTheProject:
     def test_results_of_an_older_version_are_scored_again_once(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Its scores lack what the panel shows now.
-
-        The value of each pair of a row, and alpha without each annotator.
-        """
+        """Its scores lack the equivalence of each pair of a row, which the panel shows now."""
         tasks = [bench.fake.add_task({1: ["fever"], 2: ["fevers"], 3: ["fever!"]}) for _ in range(3)]
         monkeypatch.setattr(softirr, "__version__", "0.0.1")
         bench.sync()
