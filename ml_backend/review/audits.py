@@ -147,12 +147,19 @@ def _with_judgments(reasons: Mapping[str, Any] | None, result: Mapping[str, Any]
     The headline without an attribute is the headline plus a difference, which judgments do not change; a value that was
     cut off at 1 is left out.
     """
+    from softirr.report.what_if import up_to_one
+
     best = headline(result)
     if reasons is None or best is None:
         return None
     name, value = best[0], best[1]["value"]
     moved = [
-        {**entry, "value": min(1.0, value + entry["value"] - entry["instead_of"]), "instead_of": value}
+        {
+            **entry,
+            "value": min(1.0, value + entry["value"] - entry["instead_of"]),
+            "instead_of": value,
+            "difference_ci95": up_to_one(entry.get("difference_ci95"), value),
+        }
         for entry in reasons["what_if"]
         if entry["coefficient"] == name and entry["value"] < 1
     ]

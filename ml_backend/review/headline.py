@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ml_backend.labelstudio.config import is_repeated
 from ml_backend.project_settings import ProjectSettings, effective
 from ml_backend.settings import Settings
 from softirr.numbers import in_terminal, straight_apostrophes
@@ -21,7 +22,7 @@ def target_of(project: Mapping[str, Any]) -> float | None:
 
 def part_of_tasks(project: Mapping[str, Any], field: str) -> str:
     """The word for the parts of a task that a field's coefficients count; empty if they count tasks."""
-    if "{{" in field:
+    if is_repeated(field):
         return "turn"
     return "region" if _settings(project).regions == "matched" and field in text_fields(project) else ""
 

@@ -8,7 +8,7 @@ from typing import Any
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.web.panel_cards import sentence_field
 from softirr.plural import plural
-from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, task_sentence
+from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, listed, task_sentence
 
 __all__ = ["sentence_of"]
 
@@ -43,10 +43,7 @@ def _values_sentence(differing: Sequence[str]) -> str:
     """Return the sentence about a task without texts, from the names of the fields in which values differ."""
     if not differing:
         return "All annotators agree."
-    listed = " and ".join(filter(None, [", ".join(map(isolated, differing[:-1])), isolated(differing[-1])]))
-    sentence = f"The annotators differ in {listed}."
-    return (
-        sentence
-        if len(sentence) <= LONGEST_SENTENCE
-        else f"The annotators differ in {plural(len(differing), 'field')}."
-    )
+    sentence = f"The annotators differ in {listed(list(map(isolated, differing)))}."
+    if len(sentence) <= LONGEST_SENTENCE:
+        return sentence
+    return f"The annotators differ in {plural(len(differing), 'field')}."

@@ -27,7 +27,7 @@ from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.text import normalize
 
-__all__ = ["ChanceShift", "with_what_if"]
+__all__ = ["ChanceShift", "up_to_one", "with_what_if"]
 
 MOST_ITEMS, COSTLY_MOST_ITEMS = 2_000, 300
 """Items up to which the difference is measured on all of them: cheap measures, and others."""
@@ -170,8 +170,13 @@ def _without_attributes(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
             )
             new_value = min(1.0, value + changed.value - present.value)
-            answers.append(WhatIf(kind, estimates.key, new_value, value, n, difference.ci95))
+            answers.append(WhatIf(kind, estimates.key, new_value, value, n, up_to_one(difference.ci95, value)))
     return tuple(sorted(answers, key=lambda answer: (-answer.value, answer.attribute)))
+
+
+def up_to_one(difference_ci95: Sequence[float] | None, value: float) -> tuple[float, float] | None:
+    """The interval of a difference from a coefficient, cut so that their sum does not exceed 1."""
+    return None if difference_ci95 is None else (min(difference_ci95[0], 1 - value), min(difference_ci95[1], 1 - value))
 
 
 class ChanceShift:

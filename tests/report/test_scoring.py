@@ -113,3 +113,11 @@ def test_difference_without_an_attribute_has_an_interval_of_item_draws() -> None
         low, high = entry.difference_ci95
         assert low <= entry.value - entry.instead_of <= high
     assert rare.difference_ci95[0] < 0.02 and frequent.difference_ci95[0] > 0.1
+
+
+def test_difference_that_is_cut_at_one_has_its_interval_cut_too() -> None:
+    """All answers agree without the attribute: the coefficient is 1, and no higher with any draw of the items."""
+    entry = what_if_of([("mild fever", "fever"), ("rash", "rash"), ("cough", "cough"), ("itch", "severe itch")] * 5)
+    assert entry.value == 1.0
+    low, high = entry.difference_ci95
+    assert low <= entry.value - entry.instead_of <= high + 1e-12 <= 1 - entry.instead_of + 2e-12
