@@ -54,8 +54,6 @@ ML_BACKEND = (
     ),
 )
 LAYERS = {"softirr": SOFTIRR, "ml_backend": ML_BACKEND}
-NOT_IN_THE_PACKAGE = "label_studio_example"
-"""A folder to be proposed to another repository, which uses the package as anybody does."""
 WITHOUT_CIRCLES = ("softirr", "ml_backend")
 """Packages with modules that import each other in one direction only, imports inside functions included."""
 
@@ -64,8 +62,6 @@ WITHOUT_CIRCLES = ("softirr", "ml_backend")
 def modules(root: Path, package: str) -> list[tuple[str, ast.Module]]:
     result = []
     for path in sorted((root / package).rglob("*.py")):
-        if path.parent.name == NOT_IN_THE_PACKAGE:
-            continue
         name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
         result.append((name, ast.parse(path.read_text(encoding="utf-8"))))
     return result
