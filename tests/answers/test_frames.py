@@ -32,12 +32,6 @@ class TestBoth:
         assert rows(softirr.read(frame, empty="none")) == rows(softirr.read(tmp_path / "a.csv"))
         assert rows(softirr.read(frame)) == rows(softirr.read(tmp_path / "a.csv", empty="missing"))
 
-    def test_long_by_other_names(self, library: Any) -> None:
-        frame = library.DataFrame({"case": LONG["item"], "who": LONG["rater"], "said": LONG["text"]})
-        assert rows(softirr.read(frame, item="case", rater="who", text="said")) == rows(
-            softirr.read(library.DataFrame(LONG))
-        )
-
     def test_wide(self, library: Any) -> None:
         frame = library.DataFrame({"id": [1, 2, 3], "ann": ["fever", "", None], "bob": ["cough", "rash", "  "]})
         table = softirr.read(frame, item="id", raters=["ann", "bob"])
@@ -52,20 +46,6 @@ class TestBoth:
             ("2", "ann", ()),
             ("2", "bob", ("itch",)),
         }
-
-    def test_casefold(self, library: Any) -> None:
-        frame = library.DataFrame({"item": [1], "ann": ["Fever"], "bob": ["fever"]})
-        assert softirr.read(frame, raters=["ann", "bob"], casefold=True).texts == ("fever",)
-
-    @pytest.mark.parametrize("empty", ["", None])
-    def test_empty_cell_is_not_asked_unless_the_option_changes_it(self, library: Any, empty: str | None) -> None:
-        frame = library.DataFrame({"item": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2, "text": ["x", "x", "y", empty]})
-        table = softirr.read(frame)
-        assert rows(table) == {("1", "ann", ("x",)), ("1", "bob", ("x",)), ("2", "ann", ("y",))}
-        assert any("1 empty cell counts as not asked" in warning for warning in table.warnings)
-        all_answers = softirr.read(frame, empty="none")
-        assert rows(all_answers) == rows(table) | {("2", "bob", ())}
-        assert all_answers.warnings == ()
 
     @pytest.mark.parametrize(
         ("columns", "options", "message"),

@@ -260,12 +260,6 @@ def test_a_field_of_a_wide_table_is_named_by_the_option(tmp_path, cli):
     assert cli(*arguments, "--field", "stars=ordinal", "--json")["provenance"]["kind"] == "ordinal"
 
 
-@pytest.mark.parametrize("field", ["=set", "a=", "side=nope"])
-def test_a_field_that_is_not_clear_is_refused_in_one_sentence(tmp_path, cli, field):
-    path = text_file(tmp_path / "long.csv", LONG)
-    cli("score", path, "--item", "id", "--rater", "who", "--field", field, status=2)
-
-
 def test_a_field_that_one_rater_answered_is_left_out_with_a_note(tmp_path, capsys):
     path = json_file(
         tmp_path / "export.json", [task(n, [result("note"), result("stars")], [result("note")]) for n in (1, 2)]

@@ -14,33 +14,26 @@ import softirr
 from tests.answers.plain_rows import refusal
 
 MEBIBYTE = 1 << 20
+QUESTION = {"question": "why? " * 400}
 
 
 def _csv(path: Path) -> int:
     """Write a file of long questions and short answers."""
-    with path.open("w", encoding="utf-8") as file:
-        file.write("item,rater,text,question\n")
-        for n in range(4000):
-            for rater in ("ann", "bob"):
-                file.write(f'{n},{rater},fever {n % 50},"{"why? " * 400}"\n')
-    return 4000
+    return _rows(path, lambda n, rater: f'{n},{rater},fever {n % 50},"{"why? " * 400}"', "item,rater,text,question\n")
 
 
 def _jsonl(path: Path) -> int:
-    with path.open("w", encoding="utf-8") as file:
-        for n in range(4000):
-            for rater in ("ann", "bob"):
-                file.write(
-                    json.dumps({"item": n, "rater": rater, "texts": ["fever"], "question": "why? " * 400}) + "\n"
-                )
-    return 4000
+    return _rows(path, lambda n, rater: json.dumps({"item": n, "rater": rater, "texts": ["fever"], **QUESTION}))
 
 
 def _json_rows(path: Path) -> int:
+    return _rows(path, lambda n, rater: json.dumps({"item": n, "rater": rater, "text": "fever", **QUESTION}))
+
+
+def _rows(path: Path, row: Callable[[int, str], str], head: str = "") -> int:
     with path.open("w", encoding="utf-8") as file:
-        for n in range(4000):
-            for rater in ("ann", "bob"):
-                file.write(json.dumps({"item": n, "rater": rater, "text": "fever", "question": "why? " * 400}) + "\n")
+        file.write(head)
+        file.writelines(f"{row(n, rater)}\n" for n in range(4000) for rater in ("ann", "bob"))
     return 4000
 
 

@@ -14,7 +14,6 @@ from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
-from softirr.answers.inspection import inspect
 from softirr.answers.missing import MissingMarks
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError, on_command_line
@@ -134,15 +133,6 @@ class TestChoice:
 
 
 class TestEverywhere:
-    def test_data_frames(self) -> None:
-        pandas = pytest.importorskip("pandas")
-        table = softirr.read(
-            pandas.DataFrame({"case": [1, 2], "ann": ["NA", "x"], "bob": ["y", "x"]}),
-            item="case",
-            raters=["ann", "bob"],
-        )
-        assert [e.rater for e in table.excluded] == ["ann"]
-
     def test_a_table_made_in_python_is_warned_about(self) -> None:
         rows = [("1", "ann", "NA"), ("1", "bob", "n/a"), ("2", "ann", "x"), ("2", "bob", "y")]
         table = AnnotationTable.from_answers(Answer(*row) for row in rows)
@@ -166,10 +156,6 @@ class TestEverywhere:
     def test_a_rater_who_wrote_marks_only_is_named(self, tmp_path: Path, cli: Cli) -> None:
         path = text_file(tmp_path / "wide.csv", "item,rater,text\n1,ann,x\n1,bob,NA\n")
         assert "1 missing, written as NA" in cli("score", path, "--measure", "exact", status=2)
-
-    def test_inspection_in_python(self) -> None:
-        field = inspect(io.StringIO("item,rater,text\n1,ann,x\n1,bob,NA\n2,ann,y\n2,bob,y\n"))["text"]
-        assert (field.n_missing, field.missing_marks) == (1, {"bob": {"NA": 1}})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import softirr
-from softirr.plural import plural
 from tests.answers.plain_rows import refusal
 
 WORDS = "a mix of texts and numbers"
@@ -43,12 +42,3 @@ def test_only_ids_are_looked_at() -> None:
 def test_a_number_that_repeats_a_text_is_refused_in_a_matrix() -> None:
     frame = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"]}, index=["1", 1.0])
     assert "two answers for item '1'" in refusal(frame, raters=["ann", "bob"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [0, 1, 50_000])
-def test_a_table_is_shown_in_three_lines(n: int) -> None:
-    rows = [softirr.Answer(f"item {number}" * 9, rater, "x" * 100) for number in range(n) for rater in ("ann", "bob")]
-    description = repr(softirr.AnnotationTable.from_answers(rows))
-    assert len(description) < 400 and description.count("\n") == 2
-    assert plural(n, "item") in description and plural(2 * n, "answer") in description

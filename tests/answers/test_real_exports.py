@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import softirr
 from tests.answers.formats.common import text_table
-from tests.answers.plain_rows import refusal, text_file
+from tests.answers.plain_rows import refusal
 
 ANN = [["case", "answer"], ["1", "fever"], ["2", "rash"]]
 BOB = [["case", "answer"], ["1", "high fever"], ["2", "rash"]]
@@ -52,17 +51,3 @@ def test_a_folder_for_each_rater(tmp_path: Path) -> None:
     assert table.warnings == ("Each folder has the answers of one rater: ann, bob.",)
     folder(tmp_path, bob__more=BOB)
     assert "without a file for each rater" in refusal(path)
-
-
-def test_options_of_prodigy_that_were_accepted_are_a_set(tmp_path: Path) -> None:
-    options = [{"id": "a", "text": "fever"}, {"id": "b", "text": "rash"}]
-    records = [
-        {"_input_hash": 1, "_annotator_id": who, "answer": "accept", "options": options, "accept": labels}
-        for who, labels in (("ann", ["a", "b"]), ("bob", ["b"]), ("cy", []))
-    ]
-    path = text_file(tmp_path / "choices.jsonl", "".join(json.dumps(record) + "\n" for record in records))
-    table = softirr.read(path)
-    assert [table.texts_of(answer) for answer in table.answer.tolist()] == [("fever", "rash"), ("rash",), ()]
-    records[0]["user_input"] = "hot"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    assert "hot" in softirr.read(path).texts and set(softirr.read(path, text="accept").texts) == {"fever", "rash"}

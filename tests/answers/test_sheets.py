@@ -61,11 +61,6 @@ def test_every_sheet_of_different_columns_is_refused(tmp_path: Path) -> None:
     assert "the sheets notes have different columns from 'ann'" in refusal(path, sheet="*")
 
 
-def test_one_sheet_is_as_before(tmp_path: Path) -> None:
-    path = sheets(tmp_path / "a.xlsx", all=[("item", "rater", "text"), ("1", "ann", "x"), ("1", "bob", "x")])
-    assert softirr.read(path).warnings == softirr.read(path, sheet="*").warnings == ()
-
-
 CODES = [("Code", "Definition"), ("fever", "hot"), ("rash", "red")]
 
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import softirr
-from softirr.answers.list_lines import enumeration_as_lines, lines_of
 from softirr.answers.prepare import split_table
 from softirr.answers.splitting import SPLITS, Split, list_note, split_text
 from softirr.answers.table import AnnotationTable, Answer
@@ -42,6 +41,12 @@ from softirr.text import normalize
         ("bullets", "a) fever\nb) cough", ("fever", "cough")),
         ("bullets", "1. und 2. Zehe gebrochen", ("1. und 2. Zehe gebrochen",)),
         ("bullets", "1. Zehe oder 2. Finger", ("1. Zehe oder 2. Finger",)),
+        ("bullets", "1. Rippe, 2. rippe", ("1. Rippe, 2. rippe",)),
+        ("bullets", "1. Rippe gebrochen 2. Rippe geprellt", ("1. Rippe gebrochen 2. Rippe geprellt",)),
+        ("bullets", "1. Zehe rechts, 2. Zehe links\n3. Zehe oben", ("Zehe rechts", "Zehe links", "Zehe oben")),
+        ("bullets", "heading\n- a\nb\n- c", ("heading", "a b", "c")),
+        ("bullets", "heading\nmore\n- a\nb", ("heading", "more", "a", "b")),
+        ("bullets", "(3) a\nb\n- * c", ("a b", "c")),
         ("bullets", "1) Rippe und 2) Rippe", ("Rippe", "Rippe")),
         ("bullets", "1. Rippe links,\n2. Rippe rechts", ("Rippe links", "Rippe rechts")),
         ("bullets", "1. Rippe", ("1. Rippe",)),
@@ -91,20 +96,6 @@ from softirr.text import normalize
 )
 def test_parts_of_a_text(mode: str, text: str, expected_parts: tuple[str, ...] | None) -> None:
     assert split_text(text, mode) == (expected_parts if expected_parts is not None else (" ".join(text.split()),))
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["1. Rippe und 2. Rippe", "1. Rippe, 2. rippe", "1. Rippe gebrochen 2. Rippe geprellt", "1. Zehe und 2. Finger"],
-)
-def test_ordinal_numbers_are_not_an_enumeration(text: str) -> None:
-    assert enumeration_as_lines(text) == text
-    assert len(split_text(text, "bullets")) == 1
-
-
-def test_numbers_of_the_same_noun_on_several_lines_are_an_enumeration() -> None:
-    text = "1. Zehe rechts, 2. Zehe links\n3. Zehe oben"
-    assert enumeration_as_lines(text) == "- Zehe rechts\n- Zehe links\n- Zehe oben"
 
 
 @pytest.mark.parametrize("text", ["fever &amp; cough", "&lt;b&gt; fever", "38&#176; C", "caf&#xe9; rash"])
@@ -263,15 +254,3 @@ def test_note_on_answers_that_look_like_lists(texts: list[str], n: int, mode: st
     for split, is_noted in ((None, n > 0), ("none", False), ("semicolons", False)):
         report = softirr.agreement(table, "indel", policy=softirr.Policy(split=split), progress=None)
         assert any("look like lists" in warning for warning in report.warnings) == is_noted
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("heading\n- a\nb\n- c", ["heading", "a b", "c"]),
-        ("heading\nmore\n- a\nb", ["heading", "more", "a", "b"]),
-        ("(3) a\nb\n- * c", ["a b", "c"]),
-    ],
-)
-def test_lines_without_a_bullet_continue_an_entry(text: str, lines: list[str]) -> None:
-    assert list(lines_of(text, bullets=True)) == lines

@@ -2,7 +2,6 @@
 
 import io
 import json
-import time
 import tracemalloc
 
 import pytest
@@ -46,12 +45,6 @@ class TestText:
         for text in ("می\u200cخواهم", "क्\u200dष", "👩\u200d⚕"):
             assert normalize(text) == text
         assert normalize("می\u200c\u200cخواهم\u200d ") == "می\u200cخواهم"
-
-    def test_many_invisible_characters_take_no_time(self):
-        start = time.process_time()
-        for text in ("ا" + "\u200c" * 200_000 + "ا", "a\u200d" * 200_000, "ا\u200c" * 200_000, "\u200b" * 200_000):
-            normalize(text)
-        assert time.process_time() - start < 5  # quadratic would be minutes
 
     @given(st.text(st.characters(exclude_categories=()) | st.sampled_from(SHY), max_size=40), st.booleans())
     def test_normal_form_is_stable_and_survives_utf8(self, text, casefold):
@@ -203,10 +196,6 @@ class TestCsv:
     def test_other_delimiters_and_column_orders(self, delimiter):
         lines = [["text", "Item", "rater", "note"], ["x", "1", "a", "-"]]
         assert rows(read(io.StringIO("\n".join(delimiter.join(line) for line in lines)))) == {("1", "a", ("x",))}
-
-    def test_a_long_answer_is_read(self):
-        text = "x" * 100_000
-        assert read(io.StringIO(f"item,rater,text\n1,a,{text}\n")).texts == (text,)
 
 
 class TestJsonl:

@@ -12,7 +12,7 @@ import softirr
 from softirr.answers.answer import OLDER_DUPLICATE
 from tests import Cli
 from tests.answers.plain_rows import answers, refusal
-from tests.cases.builders import USERS, flat_rows, json_file, observed, result, task
+from tests.cases.builders import USERS, json_file, observed, result, task
 
 
 def lines(path: Path, records: list[dict[str, Any]]) -> Path:
@@ -107,15 +107,6 @@ class TestDoccano:
         options = ("--item", "doc_id", "--rater", "username", "--field", "labels=set:jaccard")
         assert observed(cli("score", path, *options, "--json")) == pytest.approx(3 / 4)
 
-    def test_spans_are_refused(self, tmp_path: Path) -> None:
-        spans = [{"label": 7, "start_offset": 0, "end_offset": 4, "user": 1}]
-        path = lines(tmp_path / "spans.jsonl", [{"id": 15, "text": "narrative", "annotations": spans, "meta": {}}])
-        assert "a label is no text: only exports of texts" in refusal(path)
-
-    def test_file_without_annotators_is_refused(self, tmp_path: Path) -> None:
-        path = lines(tmp_path / "all.jsonl", [{"id": 1, "text": "narrative", "label": ["fever"]}] * 2)
-        assert "annotators share their annotations: give the folder" in refusal(path)
-
 
 class TestLabelStudio:
     def test_taxonomy_and_choices_of_several_annotators_are_fields(self, tmp_path: Path, cli: Cli) -> None:
@@ -142,14 +133,3 @@ class TestLabelStudio:
     def test_export_without_annotations_is_refused(self, tmp_path: Path) -> None:
         path = json_file(tmp_path / "a.json", [task(1, {}), task(2, {})])
         assert "has no TextArea answers: no annotation has a result" in refusal(path)
-
-    def test_single_text_is_a_string_and_several_are_a_list(self, tmp_path: Path, cli: Cli) -> None:
-        labels_by_user = {1: {"kim": "fever", "lou": ["fever", "rash"]}, 2: {"kim": "cough", "lou": "cough"}}
-        report = cli(
-            "score",
-            json_file(tmp_path / "min.json", flat_rows("signs", labels_by_user)),
-            "--measure",
-            "exact",
-            "--json",
-        )
-        assert observed(report) == pytest.approx((2 / 3 + 1) / 2)
