@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 
 import numpy as np
@@ -42,28 +41,6 @@ def distinct(n_items):
 
 class TestContract:
     """The object of docs/reference/json.md."""
-
-    @pytest.mark.parametrize("sets", [False, True])
-    def test_keys(self, sets):
-        report = softirr.agreement(table(sets=sets), "indel").to_dict()
-        assert report["schema_version"] == 3
-        assert set(report["coefficients"]) == COEFFICIENTS
-        for coefficient in report["coefficients"].values():
-            assert set(coefficient) == {"value", "standard_error", "ci95", "judgments", "undefined", "details"}
-            assert set(coefficient["details"]) == {"items_only", "judgments_only", "by_measure"}
-        expected = {"cohen", "fleiss", "krippendorff", "method", "standard_error", "pairs_scored"}
-        assert set(report["expected_agreement"]) == expected
-        assert len(report["items"]) == report["n_items"] == 20
-        for rater in report["raters"]:
-            assert {"id", "n_items", "agreement"} <= set(rater)
-        for pair in report["rater_pairs"]:
-            assert {"raters", "n_items", "observed_agreement", "expected_agreement", "cohen_kappa"} <= set(pair)
-        for item in report["items"]:
-            assert {"id", "agreement", "n_raters", "matches", "unmatched", "suggestion"} <= set(item)
-            for match in item["matches"]:
-                assert {"texts", "equivalence", "relation", "support"} <= set(match)
-        assert {"softirr", "measure", "model", "model_sha256", "device", "truncated_texts"} <= set(report["provenance"])
-        json.dumps(report, allow_nan=False)
 
     def test_the_command_line_prints_it(self, cli, monkeypatch):
         rows = ["item,rater,text"] + [
@@ -216,10 +193,6 @@ class TestOptions:
         )
         assert by_object.to_dict() == by_name.to_dict()
         assert by_object.seed == 3
-
-    def test_an_unknown_option_is_named(self):
-        with pytest.raises(TypeError, match="permutation"):
-            softirr.agreement(table(), "indel", permutation=5)
 
     @pytest.mark.parametrize(
         "options",

@@ -75,38 +75,6 @@ def test_generated_lists_are_the_table_of_their_answers(pairs: list[tuple[str | 
     assert rows(table) == {(n, who, (text,) if text else ()) for n, who, text in texts if text is not None}
 
 
-@pytest.mark.parametrize(
-    "pairs",
-    [
-        [],
-        [("x", None), (None, "y")],
-        [("x", "x")],
-        [("x", "x"), ("x", "x")],
-        [("x", ""), ("", "")],
-        [("x", "y"), (None, None), ("y", "y"), ("", "z")],
-        [("x", "y"), ("y", "x"), ("z", "z"), ("z", None), ("", "x"), ("x", "x")],
-    ],
-    ids=str,
-)
-def test_lists_equal_tables(pairs: list[tuple[str | None, str | None]]) -> None:
-    answers = [
-        softirr.Answer(str(item), rater, text)  # type: ignore[arg-type]
-        for item, pair in enumerate(pairs)
-        for rater, text in zip("ab", pair, strict=True)
-        if text is not None
-    ]
-    coefficients = softirr.agreement(
-        softirr.AnnotationTable.from_answers(answers), "exact", options=softirr.AgreementOptions(reasons=False)
-    ).coefficients
-    a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    for key, of_lists in (
-        ("cohen_kappa", softirr.cohen_kappa(a, b, "exact")),
-        ("krippendorff_alpha", softirr.krippendorff_alpha(a, b, "exact")),
-    ):
-        of_table = coefficients[key].value
-        assert of_lists.value == (None if of_table is None else pytest.approx(of_table, abs=1e-12))
-
-
 class TestRefused:
     @pytest.mark.parametrize(
         ("values", "words"),
@@ -142,12 +110,6 @@ class TestRefused:
             softirr.cohen_kappa(a, pd.Series(B), "exact")
         assert softirr.cohen_kappa(a, pd.Series(B, index=a.index), "exact").value == 1
         assert softirr.cohen_kappa(a.to_list(), pd.Series(B), "exact").value == 1
-
-    @pytest.mark.parametrize("table", [A, "answers.csv", None, pl.DataFrame(LONG).lazy()], ids=str)
-    def test_a_table_that_is_none(self, table: Any) -> None:
-        for function in (softirr.agreement, softirr.fleiss_kappa, softirr.krippendorff_alpha):
-            with pytest.raises(softirr.InputError, match=r"Answers can be a table, a data frame|not been computed"):
-                function(table, measure="exact")
 
     def test_a_dictionary_of_one_rater_is_undefined(self) -> None:
         for function in (softirr.fleiss_kappa, softirr.krippendorff_alpha):
