@@ -16,8 +16,6 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.mark.parametrize(
     ("words", "shows"),
     [
-        (["tests.labelstudio.measure_fields", "--tasks", "5"], "times"),
-        (["tests.labelstudio.measure_reasons", "--tasks", "5"], "| 5 tasks x 3, with reasons |"),
         (["tests.labelstudio.measure_scale", "--help"], "--parts"),
         (["tests.browser.measure_review", "--help"], "--folder"),
         (["tests.browser.take_screenshots", "--help"], "--measure"),
