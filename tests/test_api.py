@@ -32,26 +32,9 @@ class TestNames:
     def test_scipy_waits_for_the_first_score(self) -> None:
         assert _python("import sys, softirr.report.agreement; print('scipy' in sys.modules)") == "False"
 
-    @pytest.mark.slow
-    def test_a_cheap_measure_never_loads_torch(self) -> None:
-        code = (
-            "import sys, softirr; softirr.cohen_kappa(['a', 'b'], ['a', 'c'], 'indel'); print('torch' in sys.modules)"
-        )
-        assert _python(code) == "False"
-
     def test_all_are_there(self) -> None:
         assert {name for name in softirr.__all__ if getattr(softirr, name, None) is None} == set()
         assert set(softirr.__all__) <= set(dir(softirr))
-
-    def test_audit_needs_no_separate_import(self) -> None:
-        assert (
-            _python("import softirr; print(softirr.audit.draw_sheet.__name__, softirr.__version__ != '')")
-            == "draw_sheet True"
-        )
-
-    def test_others_are_not(self) -> None:
-        with pytest.raises(AttributeError, match="no attribute 'kappa'"):
-            softirr.kappa  # noqa: B018
 
 
 @pytest.mark.parametrize("name", [*softirr.__all__, *(f"audit.{name}" for name in softirr.audit.__all__)])
@@ -65,39 +48,6 @@ def test_help_describes_parameters_and_attributes(name: str) -> None:
         ] == []
     elif dataclasses.is_dataclass(value):
         assert [field.name for field in dataclasses.fields(value) if not re.search(rf"\b{field.name}\b", text)] == []
-
-
-class TestTwoLists:
-    def test_identical_texts_give_the_classical_kappa(self) -> None:
-        a, b = ["x", "x", "y", "y", "z"], ["x", "y", "y", "y", "z"]
-        coefficient = softirr.cohen_kappa(a, b, measure="exact")
-        expected = 2 / 5 * 1 / 5 + 2 / 5 * 3 / 5 + 1 / 25
-        assert coefficient.value == pytest.approx((4 / 5 - expected) / (1 - expected))
-
-    def test_missing_is_not_empty(self) -> None:
-        with_missing = softirr.cohen_kappa(["x", "y", None, float("nan")], ["x", "z", "y", "y"], "exact")
-        assert with_missing.value == softirr.cohen_kappa(["x", "y"], ["x", "z"], "exact").value
-        both_empty = softirr.cohen_kappa(["x", "y", "", []], ["x", "z", "", ""], "exact")
-        assert both_empty.value is not None and with_missing.value is not None
-        assert both_empty.value > with_missing.value
-
-    def test_sets_of_texts(self) -> None:
-        coefficient = softirr.cohen_kappa([{"x", "y"}, "z"], [["y", "x"], ("z",)], "exact")
-        assert coefficient.value == pytest.approx(1.0)
-
-    @pytest.mark.parametrize(
-        ("a", "b", "sentence"),
-        [
-            (["x"], ["x", "y"], "a has 1 answer and b has 2"),
-            ("fever", ["x"], "a is of type str"),
-            (["x"], 3, "b is of type int"),
-            (["x", 4], ["x", "y"], r"a\[1\] has 4, which is not a text"),
-            ([["x", None]], ["x"], r"a\[0\] has None, which is not a text"),
-        ],
-    )
-    def test_unusable_cache_and_progress_are_refused(self, a: object, b: object, sentence: str) -> None:
-        with pytest.raises(softirr.InputError, match=sentence):
-            softirr.cohen_kappa(a, b, "exact")  # type: ignore[arg-type]
 
 
 def test_a_matrix_has_coefficients_with_intervals() -> None:
@@ -168,7 +118,3 @@ class TestCacheAndProgress:
         calls: list[tuple[int, int]] = []
         softirr.cohen_kappa(*TEXTS, Model(), progress=lambda done, total: calls.append((done, total)))
         assert calls and calls[-1][0] == calls[-1][1]
-
-    def test_unusable_cache_and_progress_are_refused(self) -> None:
-        with pytest.raises(softirr.InputError, match="The option progress is 'yes'"):
-            softirr.cohen_kappa(*TEXTS, "indel", progress="yes")

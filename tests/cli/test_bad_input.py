@@ -219,14 +219,6 @@ def test_file_is_refused_in_one_sentence(case: str, tmp_path: Path, cli: Callabl
         assert not re.search(r"(?<![\w-])--[a-z]", str(refusal).replace(str(path), ""))
 
 
-def test_repeated_task_is_read_once_with_a_warning(tmp_path: Path, cli: Callable[..., str]) -> None:
-    tasks = [_task(1, "x", "y"), _task(2, "x", "x")]
-    (tmp_path / "input").write_text(json.dumps([*tasks, tasks[0]]))
-    report: Any = cli("score", tmp_path / "input", *EXACT, "--json")
-    assert (report["n_items"], [item["agreement"] for item in report["items"]]) == (2, [0.0, 1.0])
-    assert "1 task is in the input more than once: each annotation counts once." in report["warnings"]
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [

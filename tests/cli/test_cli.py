@@ -83,7 +83,7 @@ class TestScore:
         code = (
             "import sys; from softirr.cli.main import main; "
             f"main(['score', {answers!r}, '--measure', 'levenshtein', '--json']); "
-            "assert not {'torch', 'transformers'} & set(sys.modules)"
+            "assert not {'torch', 'transformers', 'openpyxl', 'pyarrow', 'pandas'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
@@ -91,11 +91,6 @@ class TestScore:
 class TestMeasures:
     def test_every_measure_that_can_be_asked_for_is_listed(self, cli):
         assert {entry["name"].partition(":")[0] for entry in cli("measures", "--json")} == set(measure_names())
-
-    def test_table(self, cli):
-        lines = cli("measures").splitlines()
-        assert lines[0].split()[:2] == ["measure", "speed"]
-        assert any(line.startswith("indel ") for line in lines)
 
     def test_listing_does_not_load_torch(self):
         code = (
@@ -145,10 +140,6 @@ class TestAudit:
         assert low < 0.7 < high  # 0.73 agree by concept, 0.1 by chance
         assert "0.05" in report["audit"]["needed_for_width"]
 
-    def test_readable_form(self, cli, project, tmp_path):
-        sheet, _ = self.judged(cli, project, tmp_path / "sheet.csv")
-        assert "Corrected by 60 judgments of 60 pairs" in cli("audit", "apply", project, *INDEL, sheet)
-
     def test_score_takes_the_same_sheet_by_every_name_of_the_option(self, cli, project, tmp_path):
         sheet, _ = self.judged(cli, project, tmp_path / "sheet.csv", "--judgements", "20")
         applied = cli("audit", "apply", project, *INDEL, sheet, "--json")
@@ -178,12 +169,6 @@ class TestBadInput:
     @pytest.mark.parametrize("words", [["score"], ["plan"], ["no"], []])
     def test_commands_that_do_not_exist_or_miss_something(self, cli, words):
         cli(*words, status=2)
-
-    @pytest.mark.parametrize("start", [b"", b"[", b'{"item": ', b"item,rater,text\n"])
-    def test_megabytes_of_nonsense(self, cli, tmp_path, start):
-        path = tmp_path / "nonsense"
-        path.write_bytes(start + random.Random(1).randbytes(1 << 16).hex().encode() * 64)
-        cli("score", path, status=2)
 
     def test_no_overlap_is_a_reason_not_an_error(self, cli, capsys, tmp_path):
         path = tmp_path / "apart.csv"

@@ -58,12 +58,6 @@ def test_options_replace_parts_of_the_policy(answers: str, cli: Cli) -> None:
     assert result["items"][2]["agreement"] == 1.0
 
 
-def test_policy_is_read_from_a_file(answers: str, tmp_path: Path, cli: Cli) -> None:
-    softirr.Policy("ours", ignore={"side"}).save(tmp_path / "policy.json")  # type: ignore[arg-type]
-    scored = cli("score", answers, "--policy", tmp_path / "policy.json", *SCORED)
-    assert scored["provenance"]["policy"]["name"] == "ours"
-
-
 def test_printed_report_names_the_policy(answers: str, cli: Cli) -> None:
     assert "texts as written · " in cli("score", answers, "--measure", "indel")
     ignoring = cli("score", answers, "--measure", "indel", "--ignore", "side")
@@ -79,13 +73,6 @@ def test_item_agreement_and_two_lists_take_a_policy(answers: str) -> None:
     first_texts, second_texts = zip(*ROWS, strict=True)
     kappa = softirr.cohen_kappa(first_texts, second_texts, "indel", policy="any-severity").value
     assert kappa == softirr.agreement(table, "indel", policy="any-severity").coefficients["cohen_kappa"].value
-
-
-def test_sampled_chance_follows_the_policy(answers: str) -> None:
-    table = softirr.read(answers)
-    exact = softirr.agreement(table, "indel", policy="any-severity", chance="exact")
-    sampled = softirr.agreement(table, "indel", policy="any-severity", chance="sample")
-    assert sampled.expected_agreement.cohen == pytest.approx(exact.expected_agreement.cohen, abs=0.02)
 
 
 def test_a_policy_splits_lists(tmp_path: Path, cli: Cli) -> None:

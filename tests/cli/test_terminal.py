@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import subprocess
@@ -13,16 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.terminal import bounded, fraction, guarded, not_negative, positive, positive_number
 
-ROWS = "item,rater,text\n1,Zoë,fever\n1,b,cough\n2,Zoë,fever\n2,b,fever\n"
+ROWS = "item,rater,text\n1,Zoë,fever\n1,Łukasz,cough\n2,Zoë,fever\n2,Łukasz,fever\n"
 
 
 def _started(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "softirr", *arguments]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, check=False, **options)
+    return subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, encoding="utf-8", timeout=120, check=False, **options
+    )
 
 
 @pytest.fixture
@@ -173,12 +173,11 @@ class TestTypesOfOptions:
             fraction(text)
 
 
-def test_answers_that_do_not_count_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = [{"type": "textarea", "from_name": "f", "value": {"text": ["x"]}}]
-    answers = [{"completed_by": rater, "was_cancelled": True, "result": result} for rater in (1, 2)]
-    (tmp_path / "export.json").write_text(json.dumps([{"id": 1, "annotations": answers}]))
-    assert main(["score", str(tmp_path / "export.json")]) == 2
-    assert capsys.readouterr().err.endswith("export.json has no answers to compare (left out: 2 skipped).\n")
+def test_a_terminal_that_lacks_letters_gets_their_numbers(rows: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
+    done = _started("score", rows, "--measure", "exact", env=environment, stdout=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Zo\\xeb" in done.stdout and "\\u0141ukasz" in done.stdout
 
 
 def test_the_progress_bar_shows_on_a_terminal_that_reports_no_size() -> None:

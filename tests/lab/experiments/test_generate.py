@@ -25,11 +25,6 @@ targets = st.floats(0, 1)
 # --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("value", "rounded"), [(0.0, 0), (0.49, 0), (0.5, 1), (1.5, 2), (2.49, 2), (3.0, 3)])
-def test_rounding_to_the_nearest_goes_up_at_halves(value: float, rounded: int) -> None:
-    assert nearest(value) == rounded
-
-
 @pytest.mark.parametrize(
     ("target", "size", "gap"),
     # min(round((1 - α) 3), floor((1 - α) |A|)), worked out by hand

@@ -97,8 +97,3 @@ def test_a_challenge_set_needs_both_truths(tmp_path):
     file = write(tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nlay\ta\tb\tequivalent\n")
     with pytest.raises(InputError, match="different"):
         challenge.read_challenge(str(file))
-
-
-def test_tables_as_markdown():
-    text = Table("Title", ("a", "b"), (("x", 0.12345), ("y", None), ("z", 12345)), "Note.").markdown()
-    assert text == "### Title\n\nNote.\n\n| a | b |\n|---|---:|\n| x | 0.123 |\n| y | – |\n| z | 12,345 |\n"

@@ -66,12 +66,6 @@ def test_kinds_are_other_concepts_than_their_heading(name):
             assert {t.casefold() for t in group}.isdisjoint(t.casefold() for t in listed.groups[above]), group
 
 
-def test_a_list_with_headings_is_read():
-    listed = read_list("organs")
-    assert sum(above is None for above in listed.above) < len(listed.groups) / 4
-    assert not any(text.startswith(">") for group in listed.groups for text in group)
-
-
 @pytest.mark.parametrize("name", CONFUSED)
 def test_confused_texts_are_two_and_none_twice(name):
     groups = read_groups(name)
