@@ -102,7 +102,7 @@ def plot(tables: tuple[Table, ...], folder: Path) -> None:
     try:
         import matplotlib
     except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'softirr[plot]'.") from None
+        raise InputError("--plot needs matplotlib: pip install 'softirr[lab]'.") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

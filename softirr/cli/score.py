@@ -46,12 +46,7 @@ def _add_output(output: Group) -> None:
     output.add_argument(
         "--output",
         metavar="FOLDER",
-        help="also write tables (CSV, XLSX, Parquet), an HTML page, a methods paragraph and JSON into this folder",
-    )
-    output.add_argument(
-        "--label-studio",
-        metavar="FILE",
-        help="also write the suggested answers as tasks with predictions, which Label Studio imports",
+        help="also write tables (CSV), an HTML page, a methods paragraph and JSON into this folder",
     )
     output.add_argument(
         "--fail-below",
@@ -119,8 +114,6 @@ def score(arguments: argparse.Namespace) -> int:
     _print(reports, fields, arguments, main=main)
     if arguments.output is not None:
         _write(reports, arguments, main=main)
-    if arguments.label_studio is not None:
-        _write_tasks({name: reports[name] for name in texts}, arguments)
     judged = reports if main is None else {main: reports[main]}
     return 0 if arguments.fail_below is None else _status(judged, arguments.fail_below)
 
@@ -191,18 +184,10 @@ def _status(reports: dict[str, Any], required: float) -> int:
     return status
 
 
-def _write_tasks(reports: dict[str, Any], arguments: argparse.Namespace) -> None:
-    """Write the suggested answers for Label Studio."""
-    from softirr.report.label_studio_tasks import write_label_studio_tasks
-
-    print(f"softirr: {write_label_studio_tasks(reports, arguments.label_studio, arguments.file)}", file=sys.stderr)
-
-
 def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
     """Write each report; if there are several, all but the main one have a separate folder."""
     from softirr.report.output import write_report
 
-    notes: dict[str, None] = {}
     folder_names: set[str] = set()
     for number, (name, report) in enumerate(reports.items(), start=1):
         folder_name = "".join(mark if mark.isalnum() or mark in "-_ " else "_" for mark in name).strip() or str(number)
@@ -211,6 +196,4 @@ def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
         folder_names.add(folder_name.casefold())
         folder = Path(arguments.output) / folder_name if len(reports) > 1 and name != main else Path(arguments.output)
         source = None if arguments.file == "-" else Path(arguments.file).name
-        notes |= dict.fromkeys(write_report(report, folder, source=source))
-    for note in notes:
-        print(f"softirr: {note}", file=sys.stderr)
+        write_report(report, folder, source=source)

@@ -146,25 +146,6 @@ class Comparison(JsonObject):
         """The forest plot as SVG."""
         return forest_chart(self.rows(), coefficient_name(self.coefficient), band=self.others_range).svg()
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the groups with their 95% intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure if not given.
-
-        Raises
-        ------
-        InputError
-            If matplotlib is not installed.
-        """
-        from softirr.report.forest import plot_intervals
-
-        return plot_intervals(
-            [row for row in self.rows() if not row.is_difference], ax, label=coefficient_name(self.coefficient)
-        )
-
     def lines(self) -> Iterable[str]:
         """The comparison as text."""
         return map(in_terminal, self._lines())

@@ -1,19 +1,16 @@
-"""Forest plots: a line for each coefficient or difference with its interval, as text and by matplotlib."""
+"""Forest plots: a line for each coefficient or difference with its interval, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from softirr.errors import InputError
 from softirr.numbers import interval, number
 from softirr.text import printable
 
-__all__ = ["Row", "axis_range", "forest_text", "plot_intervals"]
+__all__ = ["Row", "axis_range", "forest_text"]
 
 _WIDTH = 40
-_COLOR = "#1f4e79"
 
 
 @dataclass(frozen=True)
@@ -81,38 +78,3 @@ def axis_range(rows: Sequence[Row]) -> tuple[float, float]:
     ends = [end for row in rows if row.value is not None for end in (row.value, *(row.ci95 or ()))]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return (low - 0.5, high + 0.5) if high - low < 1e-9 else (low, high)
-
-
-def plot_intervals(rows: Sequence[Row], ax: Any = None, *, label: str = "") -> Any:
-    """Draw a point and a line for each row, the first one at the top.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Those without a value are skipped.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
-    label : str
-        Label of the horizontal axis.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed.
-    """
-    defined_rows = [row for row in rows if row.value is not None]
-    if ax is None:
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise InputError("Charts need matplotlib: pip install softirr[plot].") from None
-        _, ax = pyplot.subplots(figsize=(7, 0.35 * len(defined_rows) + 0.9), layout="constrained")
-    for height, row in enumerate(defined_rows):
-        if row.ci95 is not None:
-            ax.plot(row.ci95, (height, height), color=_COLOR)
-        ax.plot([row.value], [height], "o", color=_COLOR)
-    ax.set_yticks(range(len(defined_rows)), [row.label for row in defined_rows])
-    ax.invert_yaxis()
-    ax.grid(axis="x", color="#ddd")
-    ax.set_xlabel(label)
-    return ax

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from softirr.errors import InputError
-from softirr.report.differences import count_differences
-from softirr.report.meanings import entropy, meanings
 from softirr.report.view import View, view
 
 __all__ = ["FrameKind", "report_frame", "report_part"]
 
-FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"]
+FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "matches"]
 
 
 def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
@@ -20,7 +18,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
 
     Parameters
     ----------
-    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
 
     Raises
     ------
@@ -44,7 +42,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind, report_view: View | 
     ----------
     report : mapping
         The result of ``AgreementReport.to_dict()``.
-    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
     report_view : View, optional
         The view of the report, if it was built before.
 
@@ -77,8 +75,7 @@ _TEXTS: tuple[str, ...] = (
     "text",
     "relation",
 )
-_TEXTS += ("wording", "texts", "example", "text_of_rater", "text_of_other")
-_COUNTS = ("n_items", "n_raters", "support", "pairs", "shared", "raters")
+_COUNTS = ("n_items", "n_raters", "support")
 
 
 def _coefficients(report_view: View, _: Mapping[str, Any]) -> _Part:
@@ -135,22 +132,6 @@ def _reasons(_: View, report: Mapping[str, Any]) -> _Part:
     return ["item", "rater_a", "rater_b"], columns, rows
 
 
-def _differences(_: View, report: Mapping[str, Any]) -> _Part:
-    """Types of difference of each rater and each other one; empty without reasons."""
-    shared = {} if report["reasons"] is None else {tuple(x["raters"]): x["n_items"] for x in report["rater_pairs"]}
-    counts = count_differences(((item["id"], item["reasons"]) for item in report["items"]), shared)
-    rows = [
-        (
-            *(count.rater, count.other, count.difference, count.pairs, count.items, count.shared),
-            *(count.share, count.low, count.high),
-            *(count.examples[0] if count.examples else (None, None, None)),
-        )
-        for count in counts
-    ]
-    columns = ["pairs", "n_items", "shared", "share", "low", "high", "example", "text_of_rater", "text_of_other"]
-    return ["rater", "other", "difference"], columns, rows
-
-
 def _matches(_: View, report: Mapping[str, Any]) -> _Part:
     """A row for each text: the texts of a match have its number, and one that no other rater has is not matched."""
     rows: list[tuple[Any, ...]] = []
@@ -166,25 +147,6 @@ def _matches(_: View, report: Mapping[str, Any]) -> _Part:
     return ["item", "match", "rater"], ["text", "equivalence", "relation", "support"], rows
 
 
-def _meanings(_: View, report: Mapping[str, Any]) -> _Part:
-    """The distribution of each item over meanings."""
-    rows = [
-        (
-            item["id"],
-            number,
-            meaning.wording,
-            meaning.share,
-            meaning.raters,
-            entropy(item_meanings),
-            list(meaning.texts),
-        )
-        for item in report["items"]
-        for item_meanings in (meanings(item),)
-        for number, meaning in enumerate(item_meanings, start=1)
-    ]
-    return ["item", "meaning"], ["wording", "share", "raters", "entropy", "texts"], rows
-
-
 def _ends(interval: Sequence[float] | None) -> tuple[float | None, float | None]:
     return (None, None) if interval is None else (interval[0], interval[1])
 
@@ -195,7 +157,5 @@ _PARTS: dict[str, Callable[[View, Mapping[str, Any]], _Part]] = {
     "raters": _raters,
     "pairs": _pairs,
     "reasons": _reasons,
-    "differences": _differences,
     "matches": _matches,
-    "meanings": _meanings,
 }

@@ -13,7 +13,6 @@ from softirr.plural import plural
 from softirr.provenance import Provenance, version
 from softirr.report.evidence import AuditSummary
 from softirr.report.fields import Confusion, ConfusionMatrix
-from softirr.report.forest import Row
 from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
 from softirr.report.meaning_clusters import MeaningCluster
@@ -148,8 +147,8 @@ class AgreementReport:
     def _repr_html_(self) -> str:
         return report_html(self.to_dict())
 
-    def to_folder(self, folder: Any, *, source: str | None = None) -> tuple[str, ...]:
-        """Write the report into a folder: tables as CSV, XLSX and Parquet, one HTML page, and JSON.
+    def to_folder(self, folder: Any, *, source: str | None = None) -> None:
+        """Write the report into a folder: tables as CSV, one HTML page, a methods paragraph, and JSON.
 
         Parameters
         ----------
@@ -158,11 +157,6 @@ class AgreementReport:
         source : str, optional
             Name of the input, for the page.
 
-        Returns
-        -------
-        tuple of str
-            What could not be written because a library is not installed, one sentence each.
-
         Raises
         ------
         InputError
@@ -170,49 +164,20 @@ class AgreementReport:
         """
         from softirr.report.output import write_report
 
-        return write_report(self.to_dict(), folder, source=source)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the coefficients with their 95% intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            ``ax``, or the axes of the new figure.
-
-        Raises
-        ------
-        InputError
-            If matplotlib is not installed.
-        """
-        from softirr.report.forest import plot_intervals
-
-        rows = [
-            Row(coefficient_name(key), coefficient.value, coefficient.ci95)
-            for key, coefficient in self.coefficients.items()
-        ]
-        return plot_intervals(rows, ax, label="value with 95% interval")
+        write_report(self.to_dict(), folder, source=source)
 
     def to_frame(self, kind: FrameKind = "coefficients") -> Any:
         """A pandas data frame of a part of the report.
 
         Parameters
         ----------
-        kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
+        kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
             ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement,
             kappa, sigma, n_raters, suggestion, reasons by item. ``reasons``: text_a, text_b, equivalence, reason, also
-            and words by item and its two raters, a row for each pair of texts that does not match. ``differences``:
-            pairs, n_items, shared, share, low, high and an example by rater, other rater and type of difference
-            (omission, addition, substitution, more general, more specific, contradiction). ``matches``: text,
-            equivalence, relation and support by item, match (0: none) and rater. ``meanings``: wording, share, raters,
-            entropy (of the item, in bits) and texts by item and meaning. ``raters``: n_items, agreement, low, high,
-            cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement by the two raters. low and high are
-            the ends of the 95% interval; undefined values are NaN.
+            and words by item and its two raters, a row for each pair of texts that does not match. ``matches``: text,
+            equivalence, relation and support by item, match (0: none) and rater. ``raters``: n_items, agreement, low,
+            high, cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement by the two raters. low and
+            high are the ends of the 95% interval; undefined values are NaN.
 
         Raises
         ------

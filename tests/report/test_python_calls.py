@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 
-import matplotlib.figure
 import pandas as pd
 import pytest
 
 import softirr
 from softirr.errors import InputError
 
-matplotlib.use("agg")
 WIDE = pd.DataFrame({"ann": ["fever", "cough", "rash"], "bob": ["fevers", "rash", "rash"]}, index=["x", "y", "z"])
 
 
@@ -62,37 +59,6 @@ class TestMarksForMissing:
     def test_minus_is_an_answer_if_plus_is_used(self):
         with pytest.warns(UserWarning, match="count as answers"):
             assert softirr.cohen_kappa(["+", "-", "+", "-"], ["+", "-", "-", "-"], "exact").value == pytest.approx(0.5)
-
-
-class TestCharts:
-    def test_a_report_draws_each_coefficient_with_its_interval(self):
-        report = softirr.agreement(WIDE, "indel", raters=["ann", "bob"])
-        axes = report.plot()
-        labels = [text.get_text() for text in axes.get_yticklabels()]
-        assert labels == [
-            softirr.statistics.coefficients.registry.coefficient_name(key)
-            for key, coefficient in report.coefficients.items()
-            if coefficient.value is not None
-        ]
-        lines = [tuple(map(float, line.get_xdata())) for line in axes.lines]
-        assert report.coefficients["krippendorff_alpha"].ci95 in lines
-        assert (report.coefficients["krippendorff_alpha"].value,) in lines
-
-    def test_a_comparison_draws_its_groups(self):
-        tables = {name: softirr.read(WIDE, raters=["ann", "bob"]) for name in ("one", "two")}
-        axes = softirr.compare(tables, "indel", coefficient="fleiss_kappa").plot()
-        assert [text.get_text() for text in axes.get_yticklabels()] == ["one", "two"]
-        assert axes.get_xlabel() == "Fleiss' kappa"
-
-    def test_into_axes_that_are_there(self):
-        axes = matplotlib.figure.Figure().subplots()
-        assert softirr.agreement(WIDE, "indel", raters=["ann", "bob"]).plot(axes) is axes
-
-    def test_without_matplotlib(self, monkeypatch):
-        report = softirr.agreement(WIDE, "indel", raters=["ann", "bob"])
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
-        with pytest.raises(InputError, match=r"pip install softirr\[plot\]"):
-            report.plot()
 
 
 class TestErrors:
