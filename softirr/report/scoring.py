@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from softirr.answers.ordered_ratings import OrderedRatings
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
@@ -22,7 +23,7 @@ from softirr.statistics.chance.equivalence import PairEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
-from softirr.statistics.chance.sample import sample
+from softirr.statistics.chance.sample import Drawing, first_sample, sample
 from softirr.statistics.coefficients import braylan
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.registry import definition
@@ -43,7 +44,7 @@ SET_PAIRS = 20_000_000
 With larger ones fewer, as the square of their size.
 """
 _SET_SIZE = 4
-COSTLY_PAIRS = 5_000
+COSTLY_PAIRS = 2_000
 """The same, in pairs of texts, when the measure is not cheap."""
 
 
@@ -181,8 +182,18 @@ def _chance(
     if method == "exact":
         return exact(ratings, answers, scores, marginals=marginals)
     if method == "sample":
-        target_se = TARGET_SE if options.target_se is None else options.target_se
-        return sample(ratings, answers.score, scores, target_se=target_se, marginals=marginals, seed=options.seed)
+        return sample(
+            ratings,
+            answers.score,
+            scores,
+            target_se=TARGET_SE if options.target_se is None else options.target_se,
+            marginals=marginals,
+            drawing=Drawing(
+                options.seed,
+                first_sample(answers.table.answers, is_cheap=answers.scorer.cheap),
+                OrderedRatings.of(answers.table),
+            ),
+        )
     return permutation(
         ratings,
         answers,

@@ -113,7 +113,7 @@ class TestChoiceOfChance:
         assert softirr.agreement(distinct(100), "indel").expected_agreement.method == "exact"
 
     def test_costly_ones_as_far_as_the_budget_goes(self):
-        of_few = softirr.agreement(distinct(40), Slow()).expected_agreement
+        of_few = softirr.agreement(distinct(25), Slow()).expected_agreement
         of_many = softirr.agreement(distinct(200), Slow()).expected_agreement
         assert (of_few.method, of_many.method) == ("exact", "sample")
         assert of_many.standard_error <= TARGET_SE

@@ -86,6 +86,11 @@ class DifferentPairs:
         """Whether these are all pairs, each once."""
         return bool(len(self.density)) and bool((self.density == 1).all())
 
+    def in_rows(self, ratings: Ratings, rows: Ints) -> DifferentPairs:
+        """The same pairs as rows of the same ratings in another order: row i of these is row ``rows[i]`` of those."""
+        first, second = rows[self.first], rows[self.second]
+        return DifferentPairs(first, second, shared_rater_pairs(ratings, first, second), self.density)
+
     def joined(self, further: DifferentPairs) -> DifferentPairs:
         """These pairs and further ones that were drawn in the same way."""
         columns = (

@@ -1,31 +1,75 @@
 """Agreement expected by chance from a simple random sample of pairs of answers to different items.
 
-Random pairs are nearly all different in meaning, so a few thousand give each expected agreement with a small error.
-Pairs of an answer with itself, and with the other answers to its item, are computed exactly. The sample doubles until
-the standard errors are below the target, or until it would contain all pairs.
+Random pairs are nearly all different in meaning, so some hundreds give each expected agreement with a small error.
+Pairs of an answer with itself, and with the other answers to its item, are computed exactly. The sample grows until
+the standard errors are below the target, or until it would contain all pairs. It begins with the pairs from which
+judged ones are drawn (:class:`softirr.statistics.evidence.design.Design`): they are scored anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from softirr.answers.ordered_ratings import OrderedRatings
 from softirr.answers.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 from softirr.statistics.chance.different_pairs import DifferentPairs
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 
-__all__ = ["sample"]
+__all__ = ["Drawing", "first_sample", "sample"]
 
 Score = Callable[[Ints, Ints], Floats]
 """Equivalence of answer k[i] with answer l[i]."""
 
-_FIRST = 2_000
-"""Pairs of the first round: the share of pairs above the 5% point has a standard error below 0.005."""
+FIRST = 400
+"""Pairs of single texts of the first round for a measure with a model."""
+_MOST_FIRST = 20_000
+"""The same for a cheap measure; half of it if answers are sets."""
+_TEXT_PAIRS = 400_000
+"""Most pairs of texts of a first round for a cheap measure."""
+_LEAST_FIRST = 250
+_GROWTH = 1.25, 4.0
+"""Least and largest growth of the sample in a round."""
 _LEAST = 30
 """Minimum number of sampled pairs for which a rater pair's mean is used instead of the mean of all rater pairs."""
+
+
+def first_sample(answers: Sequence[Sequence[int]], *, is_cheap: bool) -> int:
+    """Number of pairs of answers to different items that a random sample begins with.
+
+    Parameters
+    ----------
+    answers
+        The texts of each distinct answer.
+    is_cheap : bool
+        Whether the measure computes without a model.
+    """
+    sizes = [len(answer) for answer in answers]
+    pairs_of_texts = max(sum(sizes) / len(sizes), 1.0) ** 2
+    largest = _MOST_FIRST if set(sizes) == {1} else _MOST_FIRST // 2
+    return max(_LEAST_FIRST, min(largest, int((_TEXT_PAIRS if is_cheap else FIRST) / pairs_of_texts)))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """How random pairs are drawn.
+
+    Attributes
+    ----------
+    seed : int
+        The same seed draws the same pairs.
+    first : int
+        Number of pairs of the first round, see :func:`first_sample`.
+    ordered : OrderedRatings, optional
+        The ratings in an order that does not depend on their file; without, pairs are drawn in the order of the rows.
+    """
+
+    seed: int = 0
+    first: int = FIRST
+    ordered: OrderedRatings | None = None
 
 
 def sample(
@@ -35,7 +79,7 @@ def sample(
     *,
     target_se: float,
     marginals: Marginals = "answers",
-    seed: int = 0,
+    drawing: Drawing | None = None,
 ) -> Chance:
     """Expected agreement from a simple random sample of pairs.
 
@@ -51,26 +95,31 @@ def sample(
         Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
     marginals : {"answers", "gwet2014"}
         Which answers π consists of, see :class:`softirr.answers.ratings.Pooling`.
-    seed : int
-        Seed of the random pairs; the same seed draws the same pairs.
+    drawing : Drawing, optional
+        How the pairs are drawn.
 
     Returns
     -------
     Chance
         With the standard errors of the sample and the number of pairs that were scored.
     """
-    pooling, rng = Pooling.of(ratings, marginals), np.random.default_rng(seed)
+    pooling = Pooling.of(ratings, marginals)
+    drawing = drawing or Drawing()
+    ordered = drawing.ordered or OrderedRatings(ratings, np.arange(len(ratings.item)))
+    of_ordered, rng = Pooling.of(ordered.ratings, marginals), np.random.default_rng(drawing.seed).spawn(3)[0]
     n_pairs = DifferentPairs.count_ordered(ratings, pooling) / 2
-    size, pairs = _FIRST, None
+    size, pairs = drawing.first, None
     values: Floats = np.zeros(0)
     while size < n_pairs:
-        new_pairs = DifferentPairs.sample(ratings, pooling, size - len(values), rng)
+        new_pairs = DifferentPairs.sample(ordered.ratings, of_ordered, size - len(values), rng)
+        new_pairs = new_pairs.in_rows(ratings, ordered.rows)
         pairs = new_pairs if pairs is None else pairs.joined(new_pairs)
         values = np.concatenate([values, score(ratings.answer[new_pairs.first], ratings.answer[new_pairs.second])])
         chance = _Sampled(ratings, pooling, scores, pairs, values).chance
         if chance.standard_error <= target_se:
             return chance
-        size *= 2
+        needed = 1.1 * (chance.standard_error / target_se) ** 2
+        size = int(np.ceil(size * np.clip(needed, *_GROWTH)))
     pairs = DifferentPairs.all(ratings, pooling)
     values = score(ratings.answer[pairs.first], ratings.answer[pairs.second])
     return _Sampled(ratings, pooling, scores, pairs, values).chance

@@ -15,7 +15,7 @@ from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import permutation
-from softirr.statistics.chance.sample import sample
+from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.summary import Summary, summarize
 
@@ -127,7 +127,10 @@ def matrix_agreement(
             return exact(ratings, equivalence, scores, marginals=pooled_marginals)
         if chance == "permutation":
             return permutation(ratings, equivalence, permutations=permutations, marginals=pooled_marginals, seed=seed)
-        return sample(ratings, equivalence.score, scores, target_se=target_se, marginals=pooled_marginals, seed=seed)
+        drawing = Drawing(seed)
+        return sample(
+            ratings, equivalence.score, scores, target_se=target_se, marginals=pooled_marginals, drawing=drawing
+        )
 
     answer_chance = expected("answers")
     pooled = None if marginals == "answers" else expected(marginals)

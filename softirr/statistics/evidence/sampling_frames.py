@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.answers.ratings import Ints, Ratings
+from softirr.answers.ordered_ratings import OrderedRatings
+from softirr.answers.ratings import Ints
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures.kinds import check_kind
 from softirr.meaning.measures.pairs import PairScorer
+from softirr.statistics.chance.sample import first_sample
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.known import known_pairs
 from softirr.statistics.evidence.text_pairs import TextPairs
@@ -20,14 +22,8 @@ from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 __all__ = ["AuditUnit", "Frames", "digest", "is_of_item", "seed_of", "stem", "unit_id"]
 
-_POOL = 20_000
-"""Number of sampled pairs of answers to different items for a cheap measure; half of it if answers are sets."""
-_TEXT_PAIRS = 400_000
-_COSTLY_TEXT_PAIRS = 400
-"""Most pairs of texts of the sampled answers: for a cheap measure, and for others."""
 _EVERY_TEXT_PAIRS = 1_000
 """Pairs of texts up to which all pairs of answers to different items are taken: exact chance scores them anyway."""
-_LEAST_POOL = 250
 
 
 @dataclass(frozen=True)
@@ -81,22 +77,15 @@ class Frames:
     def __init__(self, table: AnnotationTable, scorer: PairScorer, seed: int, assignment: str) -> None:
         check_kind(table, scorer.measure)
         self.table, self.scorer = table, scorer
-        items, raters = _ranks(table.items), _ranks(table.raters)
-        self.order = np.lexsort((raters[table.rater], items[table.item]))
-        table_ratings = Ratings.of(table)
-        weights = None if table_ratings.weights is None else table_ratings.weights[np.argsort(items)]
-        item, rater, answer = (column[self.order] for column in (items[table.item], raters[table.rater], table.answer))
-        ratings = Ratings(
-            item, rater, answer, table_ratings.n_items, table_ratings.n_raters, table_ratings.n_answers, weights=weights
-        )
+        ordered = OrderedRatings.of(table)
+        ratings, self.order = ordered.ratings, ordered.rows
         if not len(ratings.comparisons.left_rows):
             raise InputError("No item has answers of two raters: there is no agreement to audit.")
         self._sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
         self._members = np.array([text for answer in table.answers for text in answer], dtype=np.int64)
         self._truth = known_pairs(scorer.measure, table.texts)
-        pool = _POOL if table.is_single else _POOL // 2
         area = max(float(self._sizes.mean()), 1.0) ** 2
-        pool = max(_LEAST_POOL, min(pool, int((_TEXT_PAIRS if scorer.cheap else _COSTLY_TEXT_PAIRS) / area)))
+        pool = first_sample(table.answers, is_cheap=scorer.cheap)
         all_up_to = int(_EVERY_TEXT_PAIRS / area)
         equivalence = AnswerScorer(table, scorer, method=assignment).score
         self.design = Design.of(ratings, self.text_pairs, equivalence, pool=pool, all_up_to=all_up_to, seed=seed)
@@ -166,13 +155,6 @@ def is_of_item(id: str) -> bool | None:
 
 def _mask(prefix: str, end: str) -> int:
     return int(digest(prefix, end, "weight")[:2], 16)
-
-
-def _ranks(ids: tuple[str, ...]) -> Ints:
-    """Rank of each id in sorted order, from 0."""
-    result = np.empty(len(ids), dtype=np.int64)
-    result[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-    return result
 
 
 def digest(*texts: str) -> str:

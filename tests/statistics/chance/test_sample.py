@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from softirr.answers.ratings import Ratings
-from softirr.statistics.chance import sample as module
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, on_grid
-from softirr.statistics.chance.sample import sample
+from softirr.statistics.chance.sample import Drawing, sample
 from tests.statistics.chance.direct import Direct, scored, similarity, tables
 
 SETTINGS = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -40,7 +39,9 @@ def runs(ratings, equivalence, count, **options):
     scores = scored(ratings, equivalence)
     options = {"target_se": 0.02, **options}
     marginals = options.get("marginals", "answers")
-    samples = [sample(ratings, equivalence.score, scores, seed=seed, **options) for seed in range(count)]
+    samples = [
+        sample(ratings, equivalence.score, scores, drawing=Drawing(seed, 500), **options) for seed in range(count)
+    ]
     return exact(ratings, equivalence, scores, marginals=marginals), samples
 
 
@@ -50,7 +51,12 @@ def test_all_pairs_give_the_definition(table, marginals):
     ratings, equivalence = table
     assume(marginals == "answers" or ratings.weights is None)
     chance = sample(
-        ratings, equivalence.score, scored(ratings, equivalence), target_se=1e-9, marginals=marginals, seed=1
+        ratings,
+        equivalence.score,
+        scored(ratings, equivalence),
+        target_se=1e-9,
+        marginals=marginals,
+        drawing=Drawing(1),
     )
     truth = Direct(ratings, equivalence.matrix, marginals)
     for name in ("cohen", "pooled", "similarity"):
@@ -70,8 +76,7 @@ def test_all_pairs_give_the_definition(table, marginals):
     [{}, {"n_raters": 3, "n_items": 130, "missing": 0.2}, {"weights": True}],
     ids=["two raters", "missing answers", "weights"],
 )
-def test_values_have_no_bias_and_the_stated_errors(options, monkeypatch):
-    monkeypatch.setattr(module, "_FIRST", 500)
+def test_values_have_no_bias_and_the_stated_errors(options):
     truth, samples = runs(*free_text(**options), 80)
     for name, error in (("cohen", "cohen_error"), ("pooled", "pooled_error"), ("similarity", "similarity_error")):
         off = np.array([np.mean(getattr(chance, name) - getattr(truth, name)) for chance in samples])
@@ -88,8 +93,7 @@ def test_values_have_no_bias_and_the_stated_errors(options, monkeypatch):
     assert shares.mean() == pytest.approx(truth.distribution.tail[step], abs=4 * shares.std() / np.sqrt(len(samples)))
 
 
-def test_chance_of_gwets_marginals_has_no_bias(monkeypatch):
-    monkeypatch.setattr(module, "_FIRST", 500)
+def test_chance_of_gwets_marginals_has_no_bias():
     truth, samples = runs(*free_text(n_raters=3, n_items=120, missing=0.4), 60, marginals="gwet2014")
     off = np.array([chance.pooled - truth.pooled for chance in samples])
     assert abs(off.mean()) < 4 * off.std() / np.sqrt(len(samples))
@@ -124,7 +128,7 @@ def test_rare_rater_pairs_take_the_mean_of_all():
 def test_same_seed_gives_the_same_values():
     ratings, equivalence = free_text()
     scores = scored(ratings, equivalence)
-    first, second = (sample(ratings, equivalence.score, scores, target_se=0.01, seed=3) for _ in range(2))
+    first, second = (sample(ratings, equivalence.score, scores, target_se=0.01, drawing=Drawing(3)) for _ in range(2))
     assert first.pooled == second.pooled and np.array_equal(first.cohen, second.cohen)
 
 

@@ -13,7 +13,7 @@ import pytest
 from softirr.answers.ratings import Ratings
 from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.sample import sample
+from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.summary import summarize
 from tests.statistics.chance.direct import scored
@@ -35,7 +35,7 @@ def coverage(population: Population, n_items: int, chance: str) -> dict[str, flo
         expected = (
             exact(ratings, equivalence, scores)
             if chance == "exact"
-            else sample(ratings, equivalence.score, scores, target_se=0.005, seed=number)
+            else sample(ratings, equivalence.score, scores, target_se=0.005, drawing=Drawing(number))
         )
         coefficients = summarize(ratings, scores, expected).coefficients
         for name, value in truth.items():
