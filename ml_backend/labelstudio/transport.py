@@ -59,8 +59,6 @@ class Transport:
         Personal access token or legacy token.
     transport : httpx.BaseTransport, optional
         For tests.
-    on_error : callable, optional
-        Called with a short word for each failed request, for the counters.
     wait : callable, optional
         Sleeps between tries; raises to cancel.
     """
@@ -72,7 +70,6 @@ class Transport:
         *,
         auth: httpx.Auth | None = None,
         transport: httpx.BaseTransport | None = None,
-        on_error: Callable[[str], None] | None = None,
         wait: Callable[[float], None] = time.sleep,
     ):
         if not token and auth is None:
@@ -80,7 +77,6 @@ class Transport:
         self.url = url.rstrip("/")
         self._auth = auth or TokenAuth(self.url, token)
         self._http = httpx.Client(base_url=self.url, auth=self._auth, timeout=READ_TIMEOUT, transport=transport)
-        self._on_error = on_error or (lambda _kind: None)
         self._wait = wait
 
     def __enter__(self) -> Self:
@@ -150,20 +146,16 @@ class Transport:
         try:
             response = self._http.request(method, path, params=params, json=body, timeout=timeout)
         except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent
-            self._on_error("connect")
             raise _Again(Unreachable(f"Label Studio at {self.url} can't be reached.")) from None
         except httpx.TimeoutException:
-            self._on_error("timeout")
             raise unfinished(f"Label Studio did not answer {method} {path} in time.") from None
         except httpx.TransportError:
-            self._on_error("connection")
             raise unfinished(f"The connection broke during {method} {path}.") from None
         status = response.status_code
         if status < 400:
             return reply_json(response, f"{method} {path}")
         if status != 429 and status < 500:
             raise refusal(status, method, path, response)
-        self._on_error(str(status))
         sentence = f"Label Studio answered {status} to {method} {path}."
         if status in (429, 503):  # not carried out
             raise _Again(Unreachable(sentence, status))

@@ -33,7 +33,7 @@ class ProjectWork:
     project : mapping
         The project's row.
     report : callable
-        Called as ``report(phase, done, total, pairs)``.
+        Called as ``report(phase, done, total)``.
     check : callable
         Called often; raises to break off.
     """
@@ -42,7 +42,7 @@ class ProjectWork:
     scorer: Scorer
     project: Row
     settings: ProjectSettings
-    report: Callable[[str, int, int | None, int], None] = _ignore
+    report: Callable[[str, int, int | None], None] = _ignore
     check: Callable[[], None] = _ignore
 
     @property
@@ -59,7 +59,7 @@ class ProjectWork:
 
         def progress(done: int, total: int) -> None:
             self.check()
-            self.report(phase, done, total, done)
+            self.report(phase, done, total)
 
         return progress
 
@@ -74,7 +74,7 @@ def answer_requests(work: ProjectWork, computations: Mapping[str, Computation]) 
     waiting = requests.wanted(work.project["id"])
     for row in reversed(waiting):
         work.check()
-        work.report(row["kind"], 0, None, 0)
+        work.report(row["kind"], 0, None)
         result: Mapping[str, Any] | None = None
         problem = None
         try:

@@ -41,7 +41,7 @@ class LoadedMeasures:
 
     def __init__(self, cache_url: str | None = None):
         self._cache_url = cache_url
-        self._cache: _CountedCache | None = None
+        self._cache: Any = None
         self._measures: dict[str, Any] = {}
         self._looking_up: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
         self._lock = threading.RLock()
@@ -169,12 +169,8 @@ class LoadedMeasures:
             if self._cache is None:
                 from softirr.meaning.measures.cache import open_cache
 
-                self._cache = _CountedCache(open_cache(self._cache_url))
+                self._cache = open_cache(self._cache_url)
             return self._cache
-
-    def take_cache_counts(self) -> dict[str, int]:
-        """Pairs found and not found in the cache since the last call, for the counters."""
-        return self._cache.take() if self._cache is not None else {}
 
     def close(self) -> None:
         """Release models and cache."""
@@ -193,31 +189,3 @@ def _verdicts(decisions: Iterable[Mapping[str, Any]], *, casefold: bool = False)
         if a != b:
             verdict[a, b] = bool(row["same"])
     return verdict
-
-
-class _CountedCache:
-    """A cache of scored pairs that counts its requests."""
-
-    def __init__(self, inner: Any):
-        self._inner = inner
-        self._lock = threading.Lock()
-        self._hits = self._misses = 0
-
-    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> Any:
-        values, is_known = self._inner.get(model, pairs)
-        with self._lock:
-            self._hits += int(is_known.sum())
-            self._misses += len(pairs) - int(is_known.sum())
-        return values, is_known
-
-    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Any) -> None:
-        self._inner.put(model, pairs, values)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def take(self) -> dict[str, int]:
-        with self._lock:
-            counts = {"cache_hits": self._hits, "cache_misses": self._misses}
-            self._hits = self._misses = 0
-            return counts

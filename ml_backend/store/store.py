@@ -32,21 +32,6 @@ class Store(TaskStore, DecisionStore):
         assert value is not None
         return bytes.fromhex(value)
 
-    def count(self, **amounts: float) -> None:
-        """Add to the counters of all processes that /metrics shows."""
-        values = [{"name": f"count:{name}", "value": str(amount)} for name, amount in sorted(amounts.items()) if amount]
-        if not values:
-            return
-        insert = self.upsert(service)
-        total = sa.cast(service.c.value, sa.Float) + sa.cast(insert.excluded.value, sa.Float)
-        insert = insert.on_conflict_do_update(index_elements=["name"], set_={"value": sa.cast(total, sa.Text)})
-        self.execute(insert, values)
-
-    def counts(self) -> dict[str, float]:
-        """Return the counters."""
-        listed = self.rows(sa.select(service).where(service.c.name.startswith("count:")))
-        return {row["name"].partition(":")[2]: float(row["value"]) for row in listed}
-
     def note(self, name: str, state: Mapping[str, Any]) -> None:
         """Store the state of a part of the service, such as ``alive:worker`` or ``run:7``."""
         self.execute(self.upsert(service, ("name",), name=name, value=json.dumps(state)))
@@ -228,7 +213,6 @@ NO_RUN: Mapping[str, Any] = {
     "phase": "",
     "done": 0,
     "total": None,
-    "pairs": 0,
     "requested_at": None,
     "started_at": None,
     "phase_at": None,

@@ -78,14 +78,12 @@ def _upgrade(connection: Connection) -> None:
         raise WrongRelease("was made by a newer softirr: upgrade this one.")
     if revision != RELEASE_0_2:
         raise WrongRelease("was made by a release before 0.2.0: open it with softirr 0.2.0 once, then with this one.")
-    table_names = ("service", "counters", "projects", "splittings", "decisions", "reviewed", "audits", "agreed_answers")
+    table_names = ("service", "projects", "splittings", "decisions", "reviewed", "audits", "agreed_answers")
     old_rows = {name: _rows(connection, old.tables[name]) for name in (*table_names, "audit_judgements")}
     old.drop_all(connection)
     _create(connection)
     now = time.time()
     _insert(connection, service, [row for row in old_rows["service"] if row["name"] == "secret"])
-    counts = ({"name": f"count:{row['name']}", "value": str(row["value"])} for row in old_rows["counters"])
-    _insert(connection, service, counts)
     _insert(connection, projects, [_project(row, old_rows["splittings"], now) for row in old_rows["projects"]])
     _insert(connection, audits, [_audit(row, old_rows["audit_judgements"]) for row in old_rows["audits"]])
     _insert(connection, requests, [request for row in old_rows["audits"] for request in _requests(row, now)])

@@ -42,7 +42,7 @@ class Worker:
     Parameters
     ----------
     make_client : callable
-        Returns a `Client`, as ``make_client(on_error=..., wait=...)``.
+        Returns a `Client`, as ``make_client(wait=...)``.
     stop : threading.Event
         Set when the process is to end.
     """
@@ -151,7 +151,6 @@ class Worker:
                 raise
             return None
         progress.end(state="done", message="", result=result.to_dict(), failures=0, phase="")
-        self.store.count(jobs_done=1, pairs_scored=progress.pairs, seconds_running=progress.seconds)
         self._plan_next(project)
         return result
 
@@ -173,12 +172,9 @@ class Worker:
                 check()
                 time.sleep(min(0.2, max(0.0, end - time.monotonic())))
 
-        with self._make_client(on_error=self._note_error, wait=wait) as client:
+        with self._make_client(wait=wait) as client:
             update = ProjectUpdate(self.store, client, self.settings, self.scorer, report=progress, check=check)
             return update.run(row["number"], full=full)
-
-    def _note_error(self, kind: str) -> None:
-        self.store.count(**{f"label_studio_errors:{kind}": 1})
 
     def _plan_next(self, project: int) -> None:
         """Set when the project is due again: regularly if connected, and when its coefficients may be computed."""
@@ -207,7 +203,6 @@ class Worker:
         failures = progress.state["failures"] + 1
         pause = min(LONGEST_PAUSE, 2.0**failures)
         try:
-            self.store.count(jobs_failed=1)
             progress.end(state="failed", message=message, failures=failures)
             self.store.update_project(project, not_before=time.time() + pause)
             self.store.want(project)
@@ -246,7 +241,6 @@ class _Progress:
 
     def __init__(self, store: Store, project: int, last_run: Mapping[str, Any], *, requested_at: float | None):
         self._store, self._project = store, project
-        self._started = time.monotonic()
         self._reported_at = 0.0
         now = time.time()
         self.state = {
@@ -257,16 +251,10 @@ class _Progress:
             "requested_at": now if requested_at is None else min(now, requested_at),
             "started_at": now,
         }
-        self.pairs = 0
 
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._started
-
-    def __call__(self, phase: str, done: int, total: int | None, pairs: int) -> None:
-        self.pairs = max(self.pairs, pairs)
+    def __call__(self, phase: str, done: int, total: int | None) -> None:
         is_new = phase != self.state["phase"]
-        self.state |= {"phase": phase, "done": done, "total": total, "pairs": self.pairs}
+        self.state |= {"phase": phase, "done": done, "total": total}
         if is_new:
             self.state["phase_at"] = time.time()
         elif time.monotonic() - self._reported_at < REPORT_EVERY:

@@ -60,8 +60,8 @@ class TaskScorer:
         preparation: AnswerPreparation,
         not_faults: tuple[type[Exception], ...],
         progress: Callable[[int, int], None],
-    ) -> int:
-        """Score tasks and store the results; returns the number of pairs of annotators.
+    ) -> None:
+        """Score tasks and store the results.
 
         Parameters
         ----------
@@ -82,9 +82,6 @@ class TaskScorer:
         self._put(rows, scored_by(rows, details, self._fits or {}, self._settings))
         if self._store.decisions(self._project) != decisions:  # decided meanwhile: these scores may be older than that
             self._store.forget_scores_of(self._project, [row["number"] for row in rows])
-        self._store.count(tasks_scored=len(rows), **self._scorer.take_cache_counts())
-        entries = (entry for row in rows for entry in details[row["number"]]["controls"].values())
-        return sum(len(entry["pairs"]) for entry in entries)
 
     def fit_again(self, fits: Mapping[str, FieldFit], check: Callable[[], None]) -> dict[str, FieldFit]:
         """Score the tasks by their fields with the project's present fits; their texts are not compared again.

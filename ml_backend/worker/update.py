@@ -48,7 +48,7 @@ class ProjectUpdate:
     Parameters
     ----------
     report : callable, optional
-        Called as ``report(phase, done, total, pairs)``.
+        Called as ``report(phase, done, total)``.
     check : callable, optional
         Called often; raises `Stopped` to break off.
     """
@@ -60,12 +60,11 @@ class ProjectUpdate:
         settings: Settings,
         scorer: Scorer,
         *,
-        report: Callable[[str, int, int | None, int], None] = lambda *_: None,
+        report: Callable[[str, int, int | None], None] = lambda *_: None,
         check: Callable[[], None] = lambda: None,
     ):
         self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
         self._report, self._check = report, check
-        self._pairs = 0
 
     def run(self, number: int, *, full: bool = False) -> UpdateResult:
         """Bring project `number` up to date.
@@ -138,12 +137,12 @@ class ProjectUpdate:
 
     def _begin(self, number: int) -> None:
         """Ask Label Studio for the project, and prepare to read, score and write it."""
-        self._report("reading", 0, None, 0)
+        self._report("reading", 0, None)
         self.number = number
         setup = self._setup = look_at_project(self.store, self.client, self.settings, number)
         row, label_config, settings = setup.row, setup.label_config, setup.values
         self.project: int = row["id"]
-        run = self._run = ProjectRun(self.store, self.client, row["id"], number, self._report_phase, self._check)
+        run = self._run = ProjectRun(self.store, self.client, row["id"], number, self._report, self._check)
         self._states = ControlStates(run, setup.controls, settings)
         fingerprint = setup.fingerprint(self._provenance())
         if row["fingerprint"] != fingerprint:  # every task has to be read and scored again
@@ -214,8 +213,8 @@ class ProjectUpdate:
             if not rows:
                 break
             last = rows[-1]["number"]
-            self._report_phase("scoring", done, max(total, done + len(rows)))
-            self._score(rows, functools.partial(self._report_scoring, done, max(total, done)))
+            self._report("scoring", done, max(total, done + len(rows)))
+            self._score(rows)
             done += len(rows)
             if time.monotonic() - written_at > WRITE_EVERY:
                 self._writer.write()
@@ -224,21 +223,14 @@ class ProjectUpdate:
 
     def _score_and_write_tasks(self, numbers: Sequence[int]) -> None:
         if rows := self._unscored(len(numbers), only=numbers):
-            self._score(rows, lambda *_: None)
+            self._score(rows)
         self._writer.write(only=numbers)
 
     def _unscored(self, limit: int, **which: Any) -> list[Row]:
         return self.store.unscored(self.project, limit, **which, fields=counts_fields(self._setup.values))
 
-    def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
-        self._pairs += self._tasks.score(rows, self._states.preparation, (Stopped,), progress)
-
-    def _report_phase(self, phase: str, done: int, total: int | None) -> None:
-        self._report(phase, done, total, self._pairs)
-
-    def _report_scoring(self, done: int, total: int, pairs: int, _n_pairs: int) -> None:
-        self._check()
-        self._report("scoring", done, total, self._pairs + pairs)
+    def _score(self, rows: Sequence[Row]) -> None:
+        self._tasks.score(rows, self._states.preparation, (Stopped,), lambda *_: self._check())
 
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
@@ -257,7 +249,7 @@ class ProjectUpdate:
             self._work(check),
             [name for name in names if name not in unanswered] or names,
             other_controls(self._setup.label_config),
-            lambda done, total: self._report("coefficients", done, total, self._pairs + done),
+            functools.partial(self._report, "coefficients"),
         )
 
     def _summarize(self, *, now: bool) -> None:
@@ -268,7 +260,7 @@ class ProjectUpdate:
         self.store.update_project(self.project, summary_stale=True)
         if row["summary"] is not None and not now and time.time() < (row["summary_due"] or 0.0):
             return  # the worker runs again when it is due
-        self._report_phase("coefficients", 0, None)
+        self._report("coefficients", 0, None)
         changed = self._reader.changed
         summary, due = self._latest.beside(self._summary)
         if counts_fields(self._setup.values):  # first, so that an interrupted run scores again

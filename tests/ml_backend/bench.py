@@ -46,10 +46,9 @@ class Bench:
         self.store: Store = self.services.store
         OPEN.append(self.store)
         self.scorer = Scorer()
-        self.errors: list[str] = []
 
     def client(self, **options: Any) -> Client:
-        options = {"on_error": self.errors.append, "wait": lambda seconds: None, **options}
+        options = {"wait": lambda seconds: None, **options}
         return Client(URL, "", auth=httpx.Auth(), transport=httpx.MockTransport(self.fake), **options)
 
     def sync(self, *, full: bool = False, check: Callable[[], None] = lambda: None) -> UpdateResult:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import sqlalchemy as sa
+
+from ml_backend.store.schema import tasks
+from ml_backend.store.store import Store
+
 HANDS = 8
 
 
@@ -29,6 +34,17 @@ def read(
         "prediction_id": prediction[0],
         "prediction_hash": prediction[1],
     }
+
+
+def scored_at(store: Store, project: int) -> dict[int, float | None]:
+    """Return when each task was scored last."""
+    query = sa.select(tasks.c.number, tasks.c.scored_at).where(tasks.c.project == project)
+    return {row["number"]: row["scored_at"] for row in store.rows(query)}
+
+
+def n_scored(store: Store, project: int, times_before: dict[int, float | None]) -> int:
+    """Return how many tasks were scored since `times_before` (`scored_at`)."""
+    return sum(moment != times_before.get(number) for number, moment in scored_at(store, project).items())
 
 
 def scored(number: int, words: str = "fever", desired: str | None = "wanted") -> dict[str, Any]:

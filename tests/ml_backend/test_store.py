@@ -65,10 +65,6 @@ def test_errors_of_the_database_quote_no_answer(store: Store, project: int) -> N
 
 
 class TestManyHands:
-    def test_counters_lose_nothing(self, store: Store) -> None:
-        together(lambda k: [store.count(tasks_scored=k, jobs_done=1) for _ in range(20)])
-        assert store.counts() == {"tasks_scored": 20.0 * sum(range(HANDS)), "jobs_done": 20.0 * HANDS}
-
     def test_one_project_is_made_once(self, store: Store) -> None:
         assert len({row["id"] for row in together(lambda _: store.ensure_project(URL, NUMBER))}) == 1
 

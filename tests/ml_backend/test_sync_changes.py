@@ -16,6 +16,7 @@ from softirr.meaning.policy.rules import PRESETS
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
 from tests.ml_backend.fake_project import NUMBER, region
+from tests.ml_backend.store_calls import n_scored, scored_at
 
 
 class TestFollowsTheProject:
@@ -69,12 +70,12 @@ class TestFollowsTheProject:
     def test_only_the_changed_task_is_scored_and_written(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         bench.sync()
-        tasks_scored_before = bench.store.counts()["tasks_scored"]
+        times_before = scored_at(bench.store, bench.row["id"])
         unchanged_ids = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
         bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
         bench.fake.calls.clear()
         result = bench.sync()
-        assert bench.store.counts()["tasks_scored"] - tasks_scored_before == 1
+        assert n_scored(bench.store, bench.row["id"], times_before) == 1
         assert (result.updated, result.unchanged) == (1, 29)
         assert [method for method, _ in bench.fake.writes()] == ["PATCH"]
         assert {number: p["id"] for number, (p,) in bench.fake.predictions().items()} == unchanged_ids
@@ -163,9 +164,9 @@ class TestFollowsTheProject:
             "pairs" in match for row in now.values() for match in row["details"]["controls"]["findings"]["matches"]
         )
         assert bench.row["summary_at"] > summary
-        tasks_scored_before = store.counts()["tasks_scored"]
+        times_before = scored_at(store, project)
         bench.sync()
-        assert store.counts()["tasks_scored"] == tasks_scored_before
+        assert scored_at(store, project) == times_before
 
     def test_a_control_added_while_running(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 4)

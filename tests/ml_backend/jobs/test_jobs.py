@@ -115,8 +115,6 @@ class TestRun:
         (job,) = bench.store.jobs()
         assert (job["state"], job["message"], job["result"]["created"]) == ("done", "", 1)
         assert job["finished_at"] >= job["started_at"] >= job["requested_at"]
-        counts = bench.store.counts()
-        assert (counts["jobs_done"], counts["tasks_scored"], counts["pairs_scored"]) == (1, 1, 1)
 
     def test_missing_project_starts_no_run(self, bench: Bench, worker: Worker) -> None:
         worker.run(999)
@@ -150,7 +148,6 @@ class TestRun:
         assert "secret-token" not in job["message"] + caplog.text
         assert bench.store.due(time.time()) == [], "it pauses"
         assert bench.store.due(time.time() + 3.0) == [project], "and is tried again"
-        assert bench.store.counts()["jobs_failed"] == 1
 
     def test_pauses_grow_and_are_bounded(self, bench: Bench, project: int, worker: Worker) -> None:
         bench.fake.before = lambda request: httpx.Response(401)
@@ -217,7 +214,7 @@ class TestRun:
         tick(worker)
         assert bench.fake.wrong() == []
 
-    def test_progress_shows_phases_and_speed(
+    def test_progress_shows_phases_and_the_time_left(
         self, bench: Bench, project: int, worker: Worker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(runs_module, "REPORT_EVERY", 0.0)
@@ -239,7 +236,6 @@ class TestRun:
         assert [phase for phase in phases if phase] == ["reading", "scoring", "writing", "coefficients"]
         scoring = [view for view in observed if view["phase"] == "scoring" and view["done"]]
         assert scoring
-        assert scoring[-1]["pairs_per_second"] > 0
         assert any(view["seconds_left"] is not None for view in scoring)
         assert observed[-1]["state"] == "done"
         assert observed[-1]["seconds_left"] is None
