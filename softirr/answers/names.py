@@ -1,18 +1,13 @@
-"""Names of items and raters that are probably a mistake.
-
-One name in two forms, and rows or columns that sum up the others.
-"""
+"""Names of items and raters that are probably a mistake: one name in two forms."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import numpy as np
 
-from softirr.answers.data_files import data_file
 from softirr.answers.table import AnnotationTable
 from softirr.text import normalize
 
@@ -42,21 +37,20 @@ def name_form(name: str) -> tuple[str, ...]:
 
 
 def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
-    """Warnings of names in two forms, and of names of sums and means, each with what to do.
+    """Warnings of names in two forms, each with what to do.
 
     Two items of one form count as a mistake only if no rater has answered both.
 
     Examples
     --------
     >>> from softirr.answers.table import Answer
-    >>> rows = [("1", "Ann", "fever"), ("01", "bob", "fever"), ("2", "ann", "rash"), ("Total", "bob", "2")]
+    >>> rows = [("1", "Ann", "fever"), ("01", "bob", "fever"), ("2", "ann", "rash")]
     >>> for warning in name_warnings(AnnotationTable.from_answers(Answer(*row) for row in rows)):
     ...     print(warning.split(":")[0])
     Raters may be counted twice, because their names differ in form only
     Items may be counted twice, because their ids differ in form only
-    The item 'Total' looks like a row that sums up the others
     """
-    return (*_raters(table), *_items(table), *_summaries(table))
+    return (*_raters(table), *_items(table))
 
 
 def _raters(table: AnnotationTable) -> Iterator[str]:
@@ -89,21 +83,6 @@ def _items(table: AnnotationTable) -> Iterator[str]:
         )
 
 
-def _summaries(table: AnnotationTable) -> Iterator[str]:
-    answered = np.bincount(table.item, minlength=len(table.items)) > 0
-    for index in [i for i, name in enumerate(table.items) if answered[i] and _plain(name) in _known()["items"]][:_MOST]:
-        yield (
-            f"The item {table.items[index]!r} looks like a row that sums up the others: its cells count as answers. "
-            "Remove the row if they are none."
-        )
-    for name in [name for name in table.raters if _plain(name) in _known()["raters"]][:_MOST]:
-        yield (
-            f"The rater {name!r} looks like a result of the other raters: its agreement with them is no evidence. "
-            "Leave it out if it is not a rater of its "
-            "own."
-        )
-
-
 def _alike(names: Sequence[str]) -> list[list[int]]:
     """Places of the names of one form, for each form that several have."""
     groups: dict[tuple[str, ...], list[int]] = {}
@@ -119,13 +98,3 @@ def _listed(groups: Sequence[Sequence[int]], names: Sequence[str]) -> str:
 
 def _short(name: str) -> str:
     return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
-
-
-def _plain(name: str) -> str:
-    return normalize(name, casefold=True).rstrip(" :.")
-
-
-@cache
-def _known() -> dict[str, frozenset[str]]:
-    """Names of rows and columns that sum up others."""
-    return {role: frozenset(map(_plain, names)) for role, names in data_file("summary_names").items()}

@@ -66,8 +66,6 @@ class RawField:
         Whether a note explains repeated rows.
     may_be_source : str
         Name of a column that may have the texts that raters were shown, if nobody named it.
-    no_values : list of str
-        Cells with unknown values, such as ``C4 (error #N/A)``.
     notes : list of str
         Sentences about what is not certain.
     """
@@ -84,7 +82,6 @@ class RawField:
     from_cells: bool = False
     notes_repeats: bool = False
     may_be_source: str = ""
-    no_values: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _last: dict[tuple[str, str], int] | None = field(default=None, repr=False)
 

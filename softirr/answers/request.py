@@ -13,7 +13,6 @@ from softirr.answers.read_options import ReadOptions
 from softirr.errors import InputError, option
 
 __all__ = [
-    "NoValue",
     "Records",
     "Request",
     "chosen_fields",
@@ -25,22 +24,6 @@ __all__ = [
 
 Records = Iterator[tuple[int, Any]]
 """Line, or number, and content of each record of a file."""
-
-
-@dataclass(frozen=True)
-class NoValue:
-    """A cell of a workbook with an unknown value, such as a formula without a result: a missing answer.
-
-    Attributes
-    ----------
-    location : str
-        Such as ``C4``.
-    reason : str
-        Such as ``error #N/A``.
-    """
-
-    location: str
-    reason: str
 
 
 @dataclass(frozen=True)

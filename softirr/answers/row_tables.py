@@ -11,8 +11,8 @@ from softirr.answers.item_fields import ItemFields
 from softirr.answers.kinds import AUTO
 from softirr.answers.layout import Columns, Layout, UnknownColumns, columns_by_names, find_columns, listed
 from softirr.answers.raw import RawField, RawInput
-from softirr.answers.request import NoValue, Request
-from softirr.answers.rows import AboveFooter, Row, Rows
+from softirr.answers.request import Request
+from softirr.answers.rows import Row, Rows
 from softirr.answers.values import is_number
 from softirr.errors import InputError, option
 from softirr.plural import plural
@@ -49,8 +49,7 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
         raise UnknownColumns(table.name, table.columns)
     if columns.kind == "survey" and request.fields.names:
         raise InputError(f"{table.name} has a row for each rater, so it has no fields of items.")
-    above = AboveFooter(table.rows, len(table.columns))
-    rows = replace(table, rows=above, blank="" if layout.empty else table.blank)
+    rows = replace(table, blank="" if layout.empty else table.blank)
     fields = _new_fields(table, columns, layout)
     read = _read_long if columns.kind == "long" else _read_grid
     are_short = [*read(rows, columns, fields, request.fields)]
@@ -58,7 +57,7 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
         raise InputError(f"{table.name} has a header but no answers.")
     request.fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
     for field in fields.values():
-        field.notes = [*table.notes, *_footer_note(above.left_out), *_name_notes(table, columns), *field.notes]
+        field.notes = [*table.notes, *_name_notes(table, columns), *field.notes]
         if n := sum(are_short):
             field.notes.append(
                 f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
@@ -80,7 +79,7 @@ def _with_row_numbers(table: Rows, layout: Layout) -> tuple[Rows, Layout]:
 
 
 def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, notes: Sequence[str]) -> RawInput:
-    """Return the raw answers of several tables with one rater each: files of a folder, or sheets of a workbook.
+    """Return the raw answers of several tables with one rater each, the files of a folder.
 
     Parameters
     ----------
@@ -130,20 +129,12 @@ def _new_fields(table: Rows, columns: Columns, layout: Layout) -> dict[str, RawF
             blank="none" if is_standard else "missing",
             repeats="set" if is_long else "refuse",
             from_cells=True,
-            notes_repeats=is_long and (table.is_joined or not columns.is_standard),
+            notes_repeats=is_long and not columns.is_standard,
             may_be_source=next(iter(columns.groups)) if is_uncertain else "",
             columns=_column_roles(table, columns, name),
         )
         for name in (columns.groups if is_long else ("",))
     }
-
-
-def _footer_note(left_out: Sequence[str]) -> Iterator[str]:
-    if left_out:
-        yield (
-            f"{plural(len(left_out), 'row')} below the table {'was' if len(left_out) == 1 else 'were'} left out: "
-            f"{listed(left_out)}."
-        )
 
 
 def _read_long(
@@ -198,12 +189,7 @@ def _add_item_fields(item_fields: ItemFields, row: Row, item: str) -> None:
 
 
 def _add(field: RawField, key: tuple[str, str], row: Row, columns: Sequence[int]) -> None:
-    texts = row.texts(columns)
-    if isinstance(texts, NoValue):
-        field.no_values.append(f"{texts.location} ({texts.reason})")
-        field.add(*key, None, row.number, texts.reason)
-    else:
-        field.add(*key, texts, row.number)
+    field.add(*key, row.texts(columns), row.number)
 
 
 class _OpenQuotes:

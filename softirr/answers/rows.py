@@ -1,4 +1,4 @@
-"""Rows of a table before its columns have roles, without titles, footers and the header."""
+"""Rows of a table before its columns have roles, below the header."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from softirr.answers.request import NoValue, Records
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.request import Records
 from softirr.answers.values import identifier, is_missing, is_number, texts_of_cell, value_text
 from softirr.errors import InputError, option
 from softirr.text import is_blank
 
-__all__ = ["AboveFooter", "Row", "Rows", "below_title", "numbered_columns", "refuse_numbers_as_header"]
+__all__ = ["Row", "Rows", "with_header"]
 
 NumberedRow = tuple[int, Sequence[Any]]
 """Line or number of a row, and its cells."""
-_MAX_TITLE = 5
-"""Maximum number of rows of a title above a table."""
 _SEARCHED = 20
-"""Number of rows in which the header is searched."""
+"""Number of rows that show whether the first one is a header."""
+_ERRORS = ("#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#SPILL!", "#CALC!")
+"""Errors of spreadsheets, which are no names."""
 _ROWS_BETWEEN_CHECKS = 10_000
 _MEMORY_RESERVE = 16 << 20
 """Bytes that have to be free while rows are read."""
@@ -51,8 +52,6 @@ class Rows:
     blank : {"empty", "null missing", "missing"}
         Meaning of a blank cell in a table with the columns item, rater and text: an empty answer, an empty answer
         unless it is null, or a missing answer.
-    is_joined : bool
-        Whether the rows come from several sheets.
     has_values : bool
         Whether numbers and dates are answers, as in fields that are not texts.
     """
@@ -66,7 +65,6 @@ class Rows:
     notes: tuple[str, ...] = ()
     mixed: frozenset[int] = frozenset()
     blank: str = "empty"
-    is_joined: bool = False
     has_values: bool = False
 
     def __iter__(self) -> Iterator[Row]:
@@ -118,22 +116,19 @@ class Row(NamedTuple):
             ends = f"the row ends before the column {self.table.columns[column]!r}"
             raise InputError(f"{self.location}: {message or ends}.")
 
-    def texts(self, columns: Sequence[int]) -> tuple[str, ...] | NoValue | None:
-        """Return the texts of some cells as one answer; None if all are blank, and no value if one has none."""
+    def texts(self, columns: Sequence[int]) -> tuple[str, ...] | None:
+        """Return the texts of some cells as one answer; None if all are blank."""
         texts_of_columns = [self._texts_at(column) for column in columns]
         if len(texts_of_columns) == 1:
             return texts_of_columns[0]
-        no_value = next((texts for texts in texts_of_columns if isinstance(texts, NoValue)), None)
-        if no_value is not None or all(texts is None for texts in texts_of_columns):
-            return no_value
-        return tuple(text for texts in texts_of_columns if isinstance(texts, tuple) for text in texts)
+        if all(texts is None for texts in texts_of_columns):
+            return None
+        return tuple(text for texts in texts_of_columns for text in texts or ())
 
-    def _texts_at(self, column: int) -> tuple[str, ...] | NoValue | None:
+    def _texts_at(self, column: int) -> tuple[str, ...] | None:
         value = self.cells[column] if column < len(self.cells) else None
         if type(value) is str:
             return None if is_blank(value) else (value,)
-        if isinstance(value, NoValue):
-            return value
         if self.table.has_values and (text := value_text(value)) is not None:
             return (text,)
         return texts_of_cell(value, f"{self.location}, column {self.table.columns[column]!r},")
@@ -159,10 +154,6 @@ class Row(NamedTuple):
 
     def _name_at(self, column: int, role: str, is_standard: bool) -> str:
         value, is_text_file = self.cells[column], self.table.delimiter is not None
-        if isinstance(value, NoValue):
-            raise InputError(
-                f"{self.location}: the cell {value.location}, which names the {role}, has no value ({value.reason})."
-            )
         if type(value) is str:
             name = value.strip()
         else:
@@ -172,47 +163,47 @@ class Row(NamedTuple):
             is_fillable = role == "item" and not is_text_file
             fill = ". If it is the same as in the row above, fill the cell" if is_fillable else ""
             raise InputError(f"{self.location}: {column_name} is missing{fill}.")
+        if name.upper() in _ERRORS:
+            raise InputError(f"{self.location}: the cell of the {role} has the error {name}, and no value.")
         if is_text_file and name.count('"') % 2:
             raise InputError(f"{self.location}: the item or the rater contains a quote: a separator is missing.")
         return identifier(self.location, role, name)
 
 
-def below_title(rows: Records) -> tuple[list[tuple[int, list[Any]]], Iterator[tuple[int, list[Any]]]]:
-    """Return the rows from the header on, without a title above the table.
+def with_header(
+    rows: Iterator[tuple[int, list[Any]]], name: str, options: ReadOptions
+) -> tuple[tuple[str, ...], Iterator[tuple[int, list[Any]]]]:
+    """Return the names of the columns, and the rows below them; without a header, the columns have numbers.
 
-    Returns
-    -------
-    first : list of (int, list)
-        The first rows from the header on, all of the same width.
-    others : iterator of (int, list)
-        The rows after these.
+    Parameters
+    ----------
+    rows : iterator of (int, list)
+        Number and cells of each row that is not blank.
+    name : str
+        Name of the input, for messages.
+
+    Raises
+    ------
+    InputError
+        If there are no rows, or the table seems to have no header.
     """
     first = list(islice(rows, _SEARCHED))
-    width = max((len(cells) for _, cells in first), default=0)
-    first = [(number, [*cells, *[None] * (width - len(cells))]) for number, cells in first]
-    n_filled = [sum(cell not in (None, "") for cell in cells) for _, cells in first]
-    header = 0
-    while header + 1 < len(first) and n_filled[header] == 1 and max(n_filled) > 2:
-        header += 1
-    return first[max(header, _title_rows(first, n_filled)) :], rows
+    if not first:
+        raise InputError(f"{name} is empty.")
+    header = first[0][1]
+    if options.header == "none":
+        return _numbered_columns(len(header)), chain(first, rows)
+    if not options.layout.names_columns:
+        _refuse_numbers_as_header(name, header, first[1:])
+    return tuple((cell or "").strip() for cell in header), chain(first[1:], rows)
 
 
-def _title_rows(rows: Sequence[NumberedRow], n_filled: Sequence[int]) -> int:
-    """Return the number of rows above a blank row that fill the first cell and are shorter than the row after it."""
-    for n in range(min(len(rows) - 1, _MAX_TITLE)):
-        if rows[n][1][0] in (None, ""):
-            break
-        if rows[n + 1][0] > rows[n][0] + 1 and max(n_filled[: n + 1]) < n_filled[n + 1]:
-            return n + 1
-    return 0
-
-
-def numbered_columns(n: int) -> tuple[str, ...]:
+def _numbered_columns(n: int) -> tuple[str, ...]:
     """Return the names of the columns of a table without a header: 1, 2, 3."""
     return tuple(str(number) for number in range(1, n + 1))
 
 
-def refuse_numbers_as_header(name: str, header: Sequence[Any], rows: Sequence[NumberedRow]) -> None:
+def _refuse_numbers_as_header(name: str, header: Sequence[Any], rows: Sequence[NumberedRow]) -> None:
     """Refuse a table without a header: its first row has only numbers, like its other rows.
 
     Raises
@@ -225,44 +216,3 @@ def refuse_numbers_as_header(name: str, header: Sequence[Any], rows: Sequence[Nu
             f"{name} seems to have no header, because its first row has only numbers: if they are ratings, say "
             f"{option('header', 'none')}, which names the columns 1, 2, 3."
         )
-
-
-class AboveFooter:
-    """Rows of a table without what is written below it, such as a source: rows of one cell, after a blank row.
-
-    Parameters
-    ----------
-    rows : iterable of (int, sequence)
-        Number and cells of each row that is not blank.
-    width : int
-        Number of columns; a table of two columns has no footer.
-
-    Attributes
-    ----------
-    left_out : list of str
-        Texts of the footer, once all rows are read.
-    """
-
-    def __init__(self, rows: Iterable[NumberedRow], width: int) -> None:
-        self._rows, self._width = rows, width
-        self.left_out: list[str] = []
-
-    def __iter__(self) -> Iterator[NumberedRow]:
-        footer: list[NumberedRow] = []
-        last = None
-        for number, cells in self._rows:
-            is_after_blank_row = last is not None and number > last + 1
-            if self._width > 2 and _is_note(cells) and (footer or is_after_blank_row):
-                footer.append((number, cells))
-            else:
-                yield from footer
-                footer = []
-                yield number, cells
-            last = number
-        self.left_out = [str(cells[0]) for _, cells in footer]
-
-
-def _is_note(cells: Sequence[Any]) -> bool:
-    """Whether only the first cell of a row is filled, with more than one word."""
-    first = cells[0] if cells else None
-    return isinstance(first, str) and len(first.split()) > 1 and all(cell in (None, "") for cell in cells[1:])

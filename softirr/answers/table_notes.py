@@ -12,7 +12,6 @@ __all__ = ["table_notes"]
 
 _FEW = 3
 """Items on which all raters may well agree."""
-_SHOWN = 10
 
 
 def table_notes(work: Work) -> Iterator[str]:
@@ -31,15 +30,6 @@ def table_notes(work: Work) -> Iterator[str]:
         )
     if work.n_blank and raw.from_cells and settings.empty is None:
         yield from _blank_notes(work, of)
-    if raw.no_values:
-        more = f" and {len(raw.no_values) - _SHOWN:,} more" if len(raw.no_values) > _SHOWN else ""
-        cells = plural(
-            len(raw.no_values), f"cell{of} contains no value and counts", f"cells{of} contain no value and count"
-        )
-        yield (
-            f"{cells} as missing: {', '.join(raw.no_values[:_SHOWN])}{more}. If they have values in Excel, open the "
-            "workbook there, save it, and read it again."
-        )
     if work.n_repeated and raw.notes_repeats and settings.repeats is None:
         rows = plural(work.n_repeated, f"row{of} repeats", f"rows{of} repeat")
         yield (

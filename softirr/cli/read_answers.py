@@ -119,7 +119,7 @@ def _add_file_options(group: Group) -> None:
     group.add_argument(
         "--sheet",
         metavar="NAME",
-        help="sheet of an Excel workbook, or '*' for all (one sheet for each rater, or the first with a table)",
+        help="sheet of an Excel workbook (the only one with a table)",
     )
     group.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"

@@ -1,4 +1,4 @@
-"""Warnings with a remedy: names of items and raters in two forms, and rows and columns that sum up others."""
+"""Warnings with a remedy: names of items and raters in two forms."""
 
 from __future__ import annotations
 
@@ -50,32 +50,10 @@ def test_raters_of_one_form_in_long_and_wide_tables() -> None:
     assert long.startswith(start) and wide.startswith(start)
 
 
-@pytest.mark.parametrize("name", ["Total", "MEAN", "Total:", "Grand total", "Mittelwert", "Average"])
-def test_a_row_below_the_table(name: str) -> None:
-    (warning,) = warnings(f"case,ann,bob\n1,x,y\n2,x,x\n{name},2,2\n", item="case", raters=["ann", "bob"])
-    assert (
-        warning.startswith(f"The item {name!r} looks like a row that sums up the others")
-        and "Remove the row" in warning
-    )
-
-
-def test_empty_row_below_the_table_causes_no_warning() -> None:
-    notes = warnings("case,ann,bob\n1,x,y\nTotal,,\n", item="case", raters=["ann", "bob"], empty="missing")
-    assert notes == ()
-
-
-def test_a_column_of_consensus() -> None:
-    (warning,) = warnings("case,ann,bob,Consensus\n1,x,y,x\n", item="case", raters=["ann", "bob", "Consensus"])
-    assert warning.startswith("The rater 'Consensus' looks like a result of the other raters")
-
-
 def test_inspect_and_score_say_so(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "table.csv"
-    path.write_text(
-        "item,rater,text\n1,Ann,x\n01,bob,y\n2,ann,x\n2,bob,y\nTotal,bob,2\nTotal,Ann,2\n", encoding="utf-8"
-    )
+    path.write_text("item,rater,text\n1,Ann,x\n01,bob,y\n2,ann,x\n2,bob,y\n", encoding="utf-8")
     for command in (["inspect", str(path)], ["score", str(path), "--measure", "exact"]):
         output = cli(*command)
         assert "Note: Raters may be counted twice" in output
         assert "Note: Items may be counted twice" in output
-        assert "Note: The item 'Total' looks like" in output

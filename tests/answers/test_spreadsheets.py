@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import openpyxl
 import pytest
 
 import softirr
@@ -57,14 +56,6 @@ class TestSpreadsheets:
             ("2", "bob", ("1.5",)),
             ("3", "ann", ("TRUE",)),
         }
-
-    @pytest.mark.parametrize("second", [("case", "Ann", "Bob"), (None, "Ann", "Bob")])
-    def test_a_header_over_two_rows(self, second: tuple[str | None, ...], tmp_path: Path) -> None:
-        path = workbook([["case", "Nurses", None], second, [1, "x", "y"]], tmp_path / "a.xlsx")
-        book = openpyxl.load_workbook(path)
-        book.active.merge_cells("B1:C1")
-        book.save(tmp_path / "a.xlsx")
-        assert softirr.read(tmp_path / "a.xlsx", item="case", raters="Ann,Bob").raters == ("Ann", "Bob")
 
     def test_warning_names_the_sheet_of_several(self, tmp_path: Path) -> None:
         sheets(tmp_path / "a.xlsx", About=[["made by Ann"]], Answers=self.TABLE)

@@ -67,13 +67,9 @@ class TestExamples:
         path = saved(tmp_path / "a.xlsx", list(self.ROWS))
         report = cli("score", path, "--item", "case", "--raters", "ann,bob", "--measure", "exact", "--json")
         assert report["coefficients"]["observed_agreement"]["value"] == 0.5
-        (warning,) = [warning for warning in report["warnings"] if "contain no value" in warning]
-        assert (
-            "4 cells contain no value" in warning
-            and "B4 (error #N/A)" in warning
-            and f"C3 ({workbook.NO_RESULT})" in warning
-        )
-        assert {"item": "3", "rater": "ann", "reason": "error #N/A"} in report["excluded"]
+        (warning,) = [warning for warning in report["warnings"] if "missing answer" in warning]
+        assert warning.startswith("4 texts count as missing answers and are not compared: ann 2 (#N/A), bob 2 (#N/A).")
+        assert {"item": "3", "rater": "ann", "reason": "missing, written as #N/A"} in report["excluded"]
 
     def test_a_formula_with_a_result_is_that_result(self, tmp_path: Path) -> None:
         import zipfile
@@ -93,11 +89,11 @@ class TestExamples:
                 archive.writestr(file_name, content)
         table = softirr.read(path, item="case", raters=["ann", "bob"])
         assert answers(table)["2", "ann"] == ("7",)
-        assert Excluded("2", "bob", workbook.NO_RESULT) in table.excluded
+        assert Excluded("2", "bob", f"missing, written as {workbook.NO_RESULT}") in table.excluded
 
     def test_an_item_without_a_value_is_refused_with_its_cell(self, tmp_path: Path) -> None:
         path = saved(tmp_path / "a.xlsx", [*self.ROWS, ["#REF!", "x", "y"]])
-        assert "the cell A6, which names the item, has no value (error #REF!)" in refusal(
+        assert "row 6: the cell of the item has the error #REF!, and no value" in refusal(
             path, item="case", raters=["ann", "bob"]
         )
 

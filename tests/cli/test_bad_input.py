@@ -179,7 +179,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "no rater": (HEADER + "1,,x\n", "line 2: the rater is missing"),
     "a comma without quotes": (HEADER + "1,ann,x\n1,bob,pain, severe\n", "line 3: 4 cells where the header has 3"),
     "a cell too many, empty": (HEADER + "1,ann,pain,\n1,bob,x\n", "line 2: 4 cells where the header has 3"),
-    "text named twice": ("item,rater,text,Text\n1,a,x,y\n", "line 1: the header names text twice"),
+    "text named twice": ("item,rater,text,Text\n1,a,x,y\n", "has the columns item, rater, text, Text. Name them"),
     "the header again": (HEADER + "1,a,x\n" + HEADER + "1,b,x\n", "line 3: the header is repeated"),
     "an object without keys among others": (
         '[{"item": 1, "rater": "a", "text": "x"}, {}]',

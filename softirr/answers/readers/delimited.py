@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Request
-from softirr.answers.rows import Rows, below_title, numbered_columns, refuse_numbers_as_header
+from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, first_line, long_fields
 from softirr.errors import InputError
 from softirr.plural import plural
@@ -38,20 +37,8 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
             "another table "
             "with several columns."
         )
-    has_header = request.options.header != "none"
-    if has_header:
-        first, later_rows = below_title(_rows(source, mark))
-        number, header = first[0]
-        columns = tuple(cell.strip() for cell in header if cell is not None)
-        if not request.options.layout.names_columns:
-            refuse_numbers_as_header(source.name, columns, first[1:])
-        _check_header(source.name, number, columns)
-    else:
-        later_rows = _rows(source, mark)
-        number, row = next(later_rows)
-        columns = numbered_columns(len(row))
-        first = [(0, list(columns)), (number, row)]
-    rows = _checked(source.name, columns, first, later_rows, has_header=has_header)
+    columns, body = with_header(_rows(source, mark), source.name, request.options)
+    rows = _checked(source.name, columns, body, has_header=request.options.header != "none")
     return Rows(source.name, "tsv" if mark == "\t" else "csv", columns, rows, unit="line", delimiter=mark)
 
 
@@ -75,16 +62,10 @@ def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _checked(
-    name: str,
-    columns: Sequence[str],
-    first: Sequence[tuple[int, Sequence[Any]]],
-    later_rows: Iterator[tuple[int, list[Any]]],
-    *,
-    has_header: bool,
+    name: str, columns: Sequence[str], rows: Iterator[tuple[int, list[Any]]], *, has_header: bool
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows after the header; a wider row is refused."""
-    rows = ((number, [cell for cell in row if cell is not None]) for number, row in first[1:])
-    for number, row in chain(rows, later_rows):
+    for number, row in rows:
         if len(row) > len(columns):
             raise InputError(
                 f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put quotes "
@@ -97,13 +78,6 @@ def _checked(
         ):
             raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")
         yield number, row
-
-
-def _check_header(name: str, number: int, columns: Sequence[str]) -> None:
-    names = [column.casefold() for column in columns]
-    for key in ("item", "rater", "text"):
-        if names.count(key) > 1:
-            raise InputError(f"{name}, line {number}: the header names {key} twice.")
 
 
 class _Lines:
@@ -130,19 +104,12 @@ def _delimiter(start: str, *, is_whole: bool) -> str | None:
     for mark in _DELIMITERS:
         if {cell.strip().casefold() for cell in _cells(line, mark)} >= _STANDARD:
             return mark
-    rows = {mark: [(0, row) for row in _first_rows(start, mark, is_whole=is_whole)] for mark in _DELIMITERS}
-    return _widest(rows) or _widest({mark: below_title(iter(rows_of_mark))[0] for mark, rows_of_mark in rows.items()})
-
-
-def _widest(rows_by_mark: Mapping[str, Sequence[tuple[int, Sequence[str | None]]]]) -> str | None:
-    """The separator of the rows with the most columns, if most rows are about as wide as the header."""
     best, widest = None, 1
-    for mark, rows in rows_by_mark.items():
-        header = [cell for cell in rows[0][1] if cell is not None] if rows else []
+    for mark in _DELIMITERS:
+        header, *others = [*_first_rows(start, mark, is_whole=is_whole)] or [[]]
         width, n_named = len(header), sum(bool(cell.strip()) for cell in header)
-        sizes = [len(row) - row.count(None) for _, row in rows[1:]]
-        fitting = sum(width / 2 < size <= width for size in sizes)
-        if width > widest and n_named > 1 and 2 * fitting > len(sizes) > 0:
+        fitting = sum(width / 2 < len(row) <= width for row in others)
+        if width > widest and n_named > 1 and 2 * fitting > len(others) > 0:
             best, widest = mark, width
     return best
 

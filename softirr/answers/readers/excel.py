@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import chain, islice, repeat
 from typing import IO, Any
 
 from softirr.answers.archives import names_inside
-from softirr.answers.books import Book, Cell, book_content, table_below_title
 from softirr.answers.layout import listed
-from softirr.answers.raw import RawInput
 from softirr.answers.registry import Format, Ways
-from softirr.answers.request import NoValue, Request
-from softirr.answers.rows import Rows
+from softirr.answers.request import Request
+from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, needed, refused
 from softirr.answers.values import value_text
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 
 __all__ = ["FORMATS", "NO_RESULT"]
 
-NO_RESULT = "formula without a stored result"
+NO_RESULT = "#N/A"
+"""Text of a formula that was saved without its result: a mark of a missing answer, as errors of Excel are."""
 
-_SMALL = 5_000_000
 _LARGEST = 4 << 30
 _MOST_ROWS, _MOST_CELLS = 1_048_576, 100_000_000
 """Rows that Excel has, and cells that are read: some ten minutes."""
-_ERRORS = frozenset([
-    "#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#SPILL!", "#CALC!", "#FIELD!", "#BLOCKED!",
-    "#CONNECT!", "#UNKNOWN!", "#BUSY!", "#EXTERNAL!", "#PYTHON!", "#GETTING_DATA",
-])  # fmt: skip
+_SEARCHED = 200
+"""Number of rows in which a sheet shows that it has a table."""
 _TAG = 200
 _FORMULA, _MERGED = re.compile(rb"<(?:\w+:)?f[\s/>]"), re.compile(rb"<(?:\w+:)?mergeCell[\s/>]")
-_HIDDEN = re.compile(rb"<(?:\w+:)?row\s[^>]{0,150}\bhidden=\"(?:1|true)\"")
 
 
 def _is_workbook(source: Source) -> bool:
@@ -44,95 +38,86 @@ def _is_workbook(source: Source) -> bool:
     return "xl/workbook.xml" in names
 
 
-def _read(source: Source, request: Request) -> Rows | RawInput:
-    """Return the rows of the chosen sheet, or the answers of a workbook with a sheet for each rater."""
+def _read(source: Source, request: Request) -> Rows:
+    """Return the rows of the chosen sheet, or of the only sheet with a table."""
     openpyxl = needed("openpyxl", "openpyxl", "An Excel workbook")
     file = source.seekable()
     with refused(_damaged(source.name)):  # openpyxl raises any exception for damaged files
-        sheet_properties = _SheetProperties.of(file, source.name)
+        has_formulas, has_merged = _marks_inside(file, source.name)
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        for sheet in book.worksheets:
-            sheet.reset_dimensions()  # the size in the file may be wrong, or include a million empty rows
-        visible = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
-        tables = [title for title in visible if _has_table(book[title])]
-        formulas = openpyxl.load_workbook(file, read_only=True, data_only=False) if sheet_properties.formulas else None
-        small = source.length <= _SMALL  # only then are merged cells looked at
-        book_with_merged_cells = openpyxl.load_workbook(file) if small and sheet_properties.merged else None
-
-    def rows(title: str) -> Rows:
-        if formulas is not None:
-            formulas[title].reset_dimensions()
-        merged = [] if book_with_merged_cells is None else list(book_with_merged_cells[title].merged_cells.ranges)
-        formula_rows = None if formulas is None else formulas[title]
-        header, body = table_below_title(
-            _numbered(book[title], formula_rows, source.name), merged, source.name, request.options
+        title, notes = _chosen_sheet(book, request.options.sheet, source.name)
+        formulas = openpyxl.load_workbook(file, read_only=True, data_only=False)[title] if has_formulas else None
+        merged = openpyxl.load_workbook(file)[title].merged_cells.ranges if has_merged else ()
+    if merged:
+        raise InputError(
+            f"{source.name}, sheet {title!r}: these cells are merged, so that only the first of each has a value: "
+            f"{listed(sorted(str(area.coord) for area in merged))}. Separate them and fill each cell."
         )
-        first = list(islice(body, 1))
-        notes = ["The workbook has hidden or filtered rows, which are read, too."] if sheet_properties.hidden else []
-        notes += [note for number, _ in first for note in _across(merged, number)]
-        return Rows(source.name, "xlsx", header, chain(first, body), notes=tuple(notes))
+    rows = _padded(_numbered(book[title], formulas, source.name))
+    header, body = with_header(rows, source.name, request.options)
+    return Rows(source.name, "xlsx", header, body, notes=notes)
 
+
+def _chosen_sheet(book: Any, wanted_title: str | None, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the title of the sheet to read, and a note if there are others."""
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()  # the size in the file may be wrong, or include a million empty rows
     titles = [sheet.title for sheet in book.worksheets]
-    return book_content(Book(source.name, "xlsx", titles, visible, tables, rows), request)
-
-
-def _across(merged: Sequence[Any], number: int) -> Iterator[str]:
-    """A note on cells merged over several columns, from a row on; a heading begins in the first column."""
-    areas = [str(area.coord) for area in merged if area.min_row >= number and area.max_col > area.min_col > 1]
-    if areas:
-        yield (
-            f"Cells that are merged over several columns have a value in the first of them only: {listed(areas)}. If "
-            "all columns have this value, separate the cells."
+    if wanted_title is not None:
+        if wanted_title not in titles:
+            raise InputError(f"{name} has no sheet {wanted_title!r}; it has {', '.join(titles)}.")
+        return wanted_title, ()
+    visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    tables = [sheet.title for sheet in visible if _has_table(sheet)]
+    if not tables:
+        raise InputError(f"{name} has no sheet with a table in its first {_SEARCHED} rows.")
+    if len(tables) > 1:
+        raise InputError(
+            f"{name} has tables on several sheets ({listed(tables)}): choose one with {option('sheet')}. If each has "
+            "the answers of one rater, save each as a file in one folder, and give the folder."
         )
+    other_titles = [repr(sheet.title) for sheet in visible if sheet.title not in tables]
+    note = f"The sheet {tables[0]!r} was read; {option('sheet')} chooses another of {', '.join(other_titles)}."
+    return tables[0], (note,) if other_titles else ()
 
 
 def _has_table(sheet: Any) -> bool:
-    return sheet.sheet_state == "visible" and any(
-        sum(cell not in (None, "") for cell in row) > 1 for row in islice(sheet.iter_rows(values_only=True), 200)
-    )
+    rows = islice(sheet.iter_rows(values_only=True), _SEARCHED)
+    return any(sum(cell not in (None, "") for cell in row) > 1 for row in rows)
 
 
 def _damaged(name: str) -> str:
     return f"{name} is a damaged Excel workbook ({{error}}): open it in Excel and save it again."
 
 
-@dataclass(frozen=True)
-class _SheetProperties:
-    """Whether any sheet has formulas, merged cells, or hidden rows."""
-
-    formulas: bool
-    merged: bool
-    hidden: bool
-
-    @classmethod
-    def of(cls, file: IO[bytes], name: str) -> _SheetProperties:
-        """Look through the sheets of a workbook, piece by piece."""
-        marks = (_FORMULA, _MERGED, _HIDDEN)
-        has_mark = [False] * len(marks)
-        with zipfile.ZipFile(file) as archive:
-            sheets = [info for info in archive.infolist() if info.filename.startswith("xl/worksheets/")]
-            if sum(info.file_size for info in archive.infolist()) > _LARGEST:
-                raise InputError(
-                    f"{name} takes more than {_LARGEST >> 30} GiB unpacked: save the table as CSV in UTF-8."
-                )
-            for info in sheets:
-                if info.is_dir():
-                    continue
-                end = b""
-                with archive.open(info) as sheet_file:
-                    while piece := sheet_file.read(1 << 20):
-                        text = end + piece
-                        has_mark = [
-                            is_found or mark.search(text) is not None
-                            for is_found, mark in zip(has_mark, marks, strict=True)
-                        ]
-                        end = text[-_TAG:]
-        file.seek(0)
-        return cls(*has_mark)
+def _marks_inside(file: IO[bytes], name: str) -> list[bool]:
+    """Return whether any sheet of a workbook has formulas and merged cells; the sheets are looked through in pieces."""
+    marks = (_FORMULA, _MERGED)
+    has_mark = [False] * len(marks)
+    with zipfile.ZipFile(file) as archive:
+        sheets = [info for info in archive.infolist() if info.filename.startswith("xl/worksheets/")]
+        if sum(info.file_size for info in archive.infolist()) > _LARGEST:
+            raise InputError(f"{name} takes more than {_LARGEST >> 30} GiB unpacked: save the table as CSV in UTF-8.")
+        for info in sheets:
+            if info.is_dir():
+                continue
+            end = b""
+            with archive.open(info) as sheet_file:
+                while piece := sheet_file.read(1 << 20):
+                    text = end + piece
+                    has_mark = [
+                        is_found or mark.search(text) is not None
+                        for is_found, mark in zip(has_mark, marks, strict=True)
+                    ]
+                    end = text[-_TAG:]
+    file.seek(0)
+    return has_mark
 
 
-def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[Cell]]]:
+def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[str | None]]]:
     """Number and texts of each row that is not blank."""
+    if formulas is not None:
+        formulas.reset_dimensions()
     values = sheet.iter_rows(values_only=True)
     formula_rows = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
     n_cells = 0
@@ -142,31 +127,28 @@ def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[
             if number > _MOST_ROWS or n_cells > _MOST_CELLS:
                 raise InputError(
                     f"{name} has cells in row {number:,}, far from the others or more than {_MOST_CELLS:,} in all: "
-                    "delete "
-                    "the stray cells, or save the table as CSV in UTF-8."
+                    "delete the stray cells, or save the table as CSV in UTF-8."
                 )
-            cells = [_text(value, number, column) for column, value in enumerate(row)]
+            cells = [_text(value) for value in row]
             for column, value in enumerate(formula[: len(cells)]):
                 if row[column] is None and value is not None:
-                    cells[column] = _no_value(number, column, NO_RESULT)
+                    cells[column] = NO_RESULT
             if any(cell is not None for cell in cells):
                 yield number, cells
 
 
-def _text(value: Any, number: int, column: int) -> Cell:
-    if value is None or isinstance(value, str):
-        if value in _ERRORS:
-            return _no_value(number, column, f"error {value}")
-        return None if value is None or not value.strip() else value
-    return value_text(value) or str(value)
+def _padded(rows: Iterator[tuple[int, list[str | None]]]) -> Iterator[tuple[int, list[str | None]]]:
+    """The rows, each with a cell for every column that the first rows fill."""
+    first = list(islice(rows, _SEARCHED))
+    width = max((n for _, cells in first for n, cell in enumerate(cells, start=1) if cell is not None), default=0)
+    for number, cells in chain(first, rows):
+        yield number, [*(cells if any(cells[width:]) else cells[:width]), *[None] * (width - len(cells))]
 
 
-def _no_value(number: int, column: int, reason: str) -> NoValue:
-    letters, remaining = "", column + 1
-    while remaining:
-        remaining, letter = divmod(remaining - 1, 26)
-        letters = chr(ord("A") + letter) + letters
-    return NoValue(f"{letters}{number}", reason)
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value if value.strip() else None
+    return None if value is None else value_text(value) or str(value)
 
 
 FORMATS = (Format("xlsx", file=Ways(_is_workbook, _read)),)

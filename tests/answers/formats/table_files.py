@@ -29,7 +29,7 @@ def wide_tsv(folder: Path, answers: Rows = ROWS) -> Path:
 
 
 def wide_xlsx(folder: Path, answers: Rows = ROWS) -> Path:
-    return workbook([["Answers of the ward"], [], *wide(answers), ["", "", ""], []], folder / "wide.xlsx")
+    return workbook([[], *wide(answers), ["", "", ""], []], folder / "wide.xlsx")
 
 
 def wide_parquet(folder: Path, answers: Rows = ROWS) -> Path:
