@@ -65,7 +65,7 @@ class ReadOptions:
     encoding : str, optional
         Encoding of a text file; UTF-8 and UTF-16 are recognized.
     sheet : str, optional
-        Of an Excel workbook; needed if several visible sheets have tables.
+        Sheet of an Excel workbook, if several visible ones have tables.
     regions : {"pooled", "matched"}
         For texts on regions of Label Studio: all texts of an annotation are one answer, or regions of different raters
         are matched one to one and each is an item.

@@ -21,7 +21,7 @@ NumberedRow = tuple[int, Sequence[Any]]
 _SEARCHED = 20
 """Number of rows that show whether the first one is a header."""
 _ERRORS = ("#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#SPILL!", "#CALC!")
-"""Errors of spreadsheets, which are no names."""
+"""Errors of spreadsheets, which cannot be names."""
 _ROWS_BETWEEN_CHECKS = 10_000
 _MEMORY_RESERVE = 16 << 20
 """Bytes that have to be free while rows are read."""
@@ -185,7 +185,7 @@ def with_header(
     Raises
     ------
     InputError
-        If there are no rows, or the table seems to have no header.
+        If the table is empty, or its first row is not a header.
     """
     first = list(islice(rows, _SEARCHED))
     if not first:

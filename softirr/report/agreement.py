@@ -214,5 +214,4 @@ def _recorded(options: AgreementOptions, chance: Chance | None) -> dict[str, Any
         "target_error": options.target_se if method == "sample" else None,
         "assignment": options.assignment,
         "marginals": options.marginals,
-        "compat": options.compat,
     }

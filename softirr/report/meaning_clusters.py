@@ -95,7 +95,7 @@ def meaning_clusters(
     if len(more):
         p, pairs = np.concatenate([p, scorer.score(more[:, 0], more[:, 1])]), np.concatenate([pairs, more])
     pairs, p = pairs[p > _NEGLIGIBLE], p[p > _NEGLIGIBLE]
-    groups, _ = equivalent_groups(pairs[:, 0], pairs[:, 1], p, weight=counts, threshold=threshold)
+    groups = equivalent_groups(pairs[:, 0], pairs[:, 1], p, weight=counts, threshold=threshold)
     central = _centrality(groups, pairs, p, len(table.texts))
     clusters = [_cluster(table, group, counts, central, uses) for group in groups]
     return tuple(sorted(clusters, key=lambda cluster: (-cluster.count, cluster.name)))

@@ -8,7 +8,6 @@ from typing import Literal
 from softirr.answers.ratings import Marginals
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
-from softirr.statistics.coefficients.braylan import COMPAT
 from softirr.statistics.coefficients.registry import coefficient_keys
 
 __all__ = ["AgreementOptions", "ChanceMethod"]
@@ -37,9 +36,6 @@ class AgreementOptions:
         How two sets are matched.
     marginals : {"answers", "gwet2014"}
         Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.answers.ratings.Pooling`.
-    compat : {"braylan2022"}, optional
-        sigma and KS as their authors' code computes them, see :mod:`softirr.statistics.coefficients.braylan`: from a
-        random sample of chance, without intervals.
     reasons : bool
         Say for each pair of texts of an item that does not match why, see :mod:`softirr.meaning.policy.reasons`.
     matches : bool
@@ -67,7 +63,6 @@ class AgreementOptions:
     seed: int = 0
     assignment: str = "optimal"
     marginals: Marginals = "answers"
-    compat: str | None = None
     reasons: bool = True
     matches: bool = True
     meanings: bool = False
@@ -77,7 +72,6 @@ class AgreementOptions:
         for name, value, allowed in (
             ("chance", self.chance, ("auto", "exact", "permutation", "sample")),
             ("marginals", self.marginals, ("answers", "gwet2014")),
-            ("compat", self.compat or COMPAT, (COMPAT,)),
         ):
             if value not in allowed:
                 raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")

@@ -64,7 +64,7 @@ class AgreementReport:
         Equivalence of answers to the same item and to different items.
     options : dict
         What :func:`softirr.agreement` was called with: chance, permutations, target_error, interval,
-        assignment, marginals, compat, casefold, and the threshold of matches. Options of a chance method that was not
+        assignment, marginals, casefold, and the threshold of matches. Options of a chance method that was not
         used are None.
     seed : int
         Seed of all random draws.

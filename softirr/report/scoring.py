@@ -24,7 +24,6 @@ from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
 from softirr.statistics.chance.sample import Drawing, first_sample, sample
-from softirr.statistics.coefficients import braylan
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.coefficients.summary import ByMeasure, Summary, summarize
@@ -103,8 +102,6 @@ def scored(
         is_pooled = options.marginals == "answers"
         pooled = None if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
     summary = summarize(ratings, scores, answer_chance, pooled, item_numbers(table.items))
-    if options.compat is not None:
-        summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=options.seed))
     return Scored(ratings, scores, answer_chance, summary, answers.scorer, options)
 
 
@@ -158,8 +155,6 @@ def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
     """Refuse what takes no item weights."""
     if options.marginals != "answers":
         refuse_weights(table, f"The option marginals={options.marginals}")
-    if options.compat is not None:
-        refuse_weights(table, f"The option compat={options.compat}")
 
 
 def _chance(

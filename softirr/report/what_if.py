@@ -121,9 +121,7 @@ def with_what_if(
     if main is None or report.reasons is None:
         return report
     expected = report.expected_agreement.fleiss or 0.0
-    estimates = _HeadlineEstimates(
-        measure, main[0], main[1]["value"], expected, replace(options, compat=None), cache, progress
-    )
+    estimates = _HeadlineEstimates(measure, main[0], main[1]["value"], expected, options, cache, progress)
     differences = _without_attributes(estimates, table, attributes_that_occur(report.reasons))
     return replace(report, reasons=replace(report.reasons, what_if=differences))
 

@@ -198,7 +198,6 @@ class TestOptions:
         "options",
         [
             {"marginals": "mine"},
-            {"compat": "braylan2021"},
             {"target_se": float("nan")},
             {"assignment": "random"},
         ],
@@ -206,22 +205,6 @@ class TestOptions:
     def test_unknown_options_are_refused(self, options):
         with pytest.raises(InputError):
             softirr.agreement(table(), "indel", options=softirr.AgreementOptions(**options))
-
-    def test_sigma_and_ks_as_their_authors(self):
-        answers = table(60)
-        softirr_report, authors_report = (
-            softirr.agreement(answers, "indel"),
-            softirr.agreement(answers, "indel", options=softirr.AgreementOptions(compat="braylan2022")),
-        )
-        for name in ("sigma", "ks"):
-            assert authors_report.coefficients[name].value is not None
-            assert authors_report.coefficients[name].ci95 is None
-            assert authors_report.coefficients[name].value == pytest.approx(
-                softirr_report.coefficients[name].value, abs=0.15
-            )
-        assert authors_report.coefficients["cohen_kappa"] == softirr_report.coefficients["cohen_kappa"]
-        repeated = softirr.agreement(answers, "indel", options=softirr.AgreementOptions(compat="braylan2022"))
-        assert repeated.coefficients["sigma"] == authors_report.coefficients["sigma"]
 
     def test_gwets_marginals_are_for_fleiss_and_gwet(self):
         answers = table(40)

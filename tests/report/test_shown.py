@@ -88,7 +88,6 @@ class TestProvenance:
             "target_error": None,
             "assignment": "greedy",
             "marginals": "answers",
-            "compat": None,
             "casefold": False,
             "threshold": 0.5,
             "reasons": True,

@@ -106,10 +106,10 @@ def _delimiter(start: str, *, is_whole: bool) -> str | None:
             return mark
     best, widest = None, 1
     for mark in _DELIMITERS:
-        header, *others = [*_first_rows(start, mark, is_whole=is_whole)] or [[]]
+        header, *later_rows = [*_first_rows(start, mark, is_whole=is_whole)] or [[]]
         width, n_named = len(header), sum(bool(cell.strip()) for cell in header)
-        fitting = sum(width / 2 < len(row) <= width for row in others)
-        if width > widest and n_named > 1 and 2 * fitting > len(others) > 0:
+        fitting = sum(width / 2 < len(row) <= width for row in later_rows)
+        if width > widest and n_named > 1 and 2 * fitting > len(later_rows) > 0:
             best, widest = mark, width
     return best
 

@@ -1,4 +1,4 @@
-"""Groups of equivalent texts over a whole project, from compared pairs and people's decisions about some of them."""
+"""Groups of equivalent texts over a whole project, from compared pairs."""
 
 from __future__ import annotations
 
@@ -36,19 +36,11 @@ def components(n: int, left_nodes: ArrayLike, right_nodes: ArrayLike) -> NDArray
 
 
 def equivalent_groups(
-    left_texts: ArrayLike,
-    right_texts: ArrayLike,
-    p: ArrayLike,
-    *,
-    weight: Sequence[float],
-    decided: Mapping[tuple[int, int], bool] | None = None,
-    threshold: float = 0.5,
-) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """Groups of texts with a mean equivalence of at least the threshold (average linkage), and contradictory decisions.
+    left_texts: ArrayLike, right_texts: ArrayLike, p: ArrayLike, *, weight: Sequence[float], threshold: float = 0.5
+) -> list[list[int]]:
+    """Groups of texts with a mean equivalence of at least the threshold (average linkage).
 
-    Pairs that were not compared count as different. People's decisions come first: a pair that was decided to differ
-    is never in one group; the less frequent text of the two leaves it. The groups of a pair that was decided to be
-    the same are one group.
+    Pairs that were not compared count as different.
 
     Parameters
     ----------
@@ -58,14 +50,11 @@ def equivalent_groups(
         P(left ≡ right).
     weight : sequence of float, length n
         How often each of the n texts was given.
-    decided : mapping, optional
-        Whether two texts, the smaller number first, mean the same.
 
     Returns
     -------
-    tuple of (list of list of int, list of (int, int))
-        The groups, each with the most frequent text first, and the pairs decided to be the same that other decisions
-        separate.
+    list of list of int
+        The groups, each with the most frequent text first.
     """
     compared = {
         (min(a, b), max(a, b)): value
@@ -77,23 +66,10 @@ def equivalent_groups(
         )
         if a != b
     }
-    decisions = dict(decided or {})  # kept out of the means: one decision would pull its two texts out of their groups
-    n = len(weight)
-    order = sorted(range(n), key=lambda i: (-weight[i], i))
+    order = sorted(range(len(weight)), key=lambda i: (-weight[i], i))
     rank = {text: position for position, text in enumerate(order)}
-    apart: dict[int, set[int]] = {}
-    for (a, b), same in decisions.items():
-        if not same:
-            apart.setdefault(a, set()).add(b)
-            apart.setdefault(b, set()).add(a)
-    groups = [
-        subgroup
-        for group in _linked(n, compared, threshold)
-        for subgroup in _parted(sorted(group, key=rank.__getitem__), compared, apart, threshold)
-    ]
-    groups, contradictions = _united(groups, decisions, apart)
-    groups = [sorted(group, key=rank.__getitem__) for group in groups]
-    return sorted(groups, key=lambda group: rank[group[0]]), contradictions
+    groups = [sorted(group, key=rank.__getitem__) for group in _linked(len(weight), compared, threshold)]
+    return sorted(groups, key=lambda group: rank[group[0]])
 
 
 def _linked(n: int, compared: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
@@ -135,42 +111,3 @@ def _clustered(texts: list[int], compared: Mapping[tuple[int, int], float], thre
     for text, cluster in zip(number, label.tolist(), strict=True):
         groups.setdefault(cluster, []).append(text)
     return list(groups.values())
-
-
-def _parted(
-    group: list[int], compared: Mapping[tuple[int, int], float], apart: Mapping[int, set[int]], threshold: float
-) -> list[list[int]]:
-    """The group without pairs that were decided to differ, in the order of how frequent texts are."""
-    subgroups: list[list[int]] = []
-    for text in group:
-        for index, subgroup in enumerate(subgroups):
-            if apart.get(text, set()).isdisjoint(subgroup):
-                total = sum(compared.get((min(text, member), max(text, member)), 0.0) for member in subgroup)
-                mean = total / len(subgroup)
-                if index == 0 or mean >= threshold:
-                    subgroup.append(text)
-                    break
-        else:
-            subgroups.append([text])
-    return subgroups
-
-
-def _united(
-    groups: list[list[int]], decisions: Mapping[tuple[int, int], bool], apart: Mapping[int, set[int]]
-) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """The groups, joined if people decided that texts of two of them are the same."""
-    of = {text: index for index, group in enumerate(groups) for text in group}
-    united = [list(group) for group in groups]
-    contradictions = []
-    for (a, b), same in sorted(decisions.items()):
-        first, second = of[a], of[b]
-        if not same or first == second:
-            continue
-        if any(not apart.get(text, set()).isdisjoint(united[first]) for text in united[second]):
-            contradictions.append((a, b))
-            continue
-        for text in united[second]:
-            of[text] = first
-        united[first] += united[second]
-        united[second] = []
-    return [group for group in united if group], contradictions

@@ -10,15 +10,10 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from softirr.answers.ratings import Ratings
-from softirr.statistics.chance.equivalence import MatrixEquivalence
-from softirr.statistics.coefficients.braylan import Braylan2022, estimates
-from softirr.statistics.coefficients.estimate import Undefined
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from tests.statistics.chance.direct import similarity
 from tests.statistics.coefficients.linear import linear_error
@@ -209,34 +204,3 @@ class TestIrrCac:
         # Gwet's error counts items with a single answer in another way
         if "error" in compared and (table[0] >= 0).all():
             assert linear_error(key, *table, marginals="gwet2014") == pytest.approx(peer["se"], abs=1e-5)
-
-
-class TestBraylan2022:
-    """SciPy's normal distribution, from which the density of the authors' code is summed by hand."""
-
-    @SETTINGS
-    @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.floats(0.01, 0.5), st.booleans(), st.booleans())
-    def test_sigma_is_the_share_below_the_upper_point_of_chance(self, seed, size, level, kde, constant):
-        rng = np.random.default_rng(seed)
-        observed, expected = rng.random(size), np.full(size, rng.random()) if constant else rng.random(size)
-        width = expected.std(ddof=1) * size ** (-1 / 5)
-        if kde and not constant:
-            density = scipy.stats.norm(expected, width)
-            expected_sigma = np.mean([np.mean(density.cdf(distance) - density.cdf(0)) < level for distance in observed])
-        else:
-            expected_sigma = np.mean(observed < np.quantile(expected, level))
-        assert Braylan2022(observed, expected).sigma(level, kde=kde) == pytest.approx(expected_sigma, abs=1e-12)
-
-    def test_of_equal_expected_distances(self):
-        """As large as they are is not smaller; without any, alpha is not defined."""
-        distances = Braylan2022(np.array([0.5, 0.5, 0.2]), np.full(2, 0.5))
-        assert distances.sigma() == pytest.approx(1 / 3) and distances.alpha() == pytest.approx(0.2)
-        assert Braylan2022(np.zeros(2), np.zeros(2)).alpha() is None
-
-    def test_two_items_are_enough(self):
-        for matrix, reason in (([[0, 1], [2, 3]], None), ([[0, 1, 2]], Undefined.ONE_ITEM), ([[0], [1]], "only one")):
-            ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(np.eye(4))
-            result = estimates(ratings, equivalence, np.zeros(len(ratings.comparisons.left_rows)))
-            for estimate in result.values():
-                assert estimate.coefficient.ci95 is None
-                assert (estimate.value is None) == (reason is not None) and (reason or "") in (estimate.undefined or "")

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.answers.ratings import Ratings, item_means
-from softirr.statistics.chance.equivalence import MatrixEquivalence
-from softirr.statistics.coefficients.braylan import Braylan2022
+from softirr.answers.ratings import item_means
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from tests.statistics.coefficients.linear import linear_error, linear_interval
 from tests.statistics.coefficients.published import DISTANCES, PUBLISHED, RATINGS, Published, similarity
@@ -205,7 +203,7 @@ class TestBraylan2022:
     """Braylan, Alonso and Lease (2022), Measuring annotator agreement generally across complex structured tasks.
 
     The notebook interannotator.ipynb of their package has five translations of each of six sentences, with 1 - GLEU as
-    distance. It prints three sentences cut short; these endings give its alpha to all digits.
+    distance. It prints three sentences cut short; these endings give its alpha (0.3720402) to all digits.
     """
 
     @pytest.fixture
@@ -222,13 +220,6 @@ class TestBraylan2022:
     def test_pairs(self, distances):
         assert [len(d) for d in distances] == [60, 375]
 
-    def test_as_their_code(self, distances):
-        coefficients = Braylan2022(*distances)
-        assert coefficients.alpha() == pytest.approx(0.3720402, abs=5e-8)
-        assert coefficients.ks() == pytest.approx(0.918, abs=5e-4)
-        assert coefficients.sigma() == pytest.approx(0.95, abs=1e-12)
-        assert coefficients.sigma(kde=False) == pytest.approx(0.95, abs=1e-12)
-
     def test_ours_over_all_pairs(self, distances):
         """KS is the same; sigma shares the ties out that theirs counts as disagreement."""
         raters = np.arange(30).reshape(6, 5)
@@ -241,15 +232,3 @@ class TestBraylan2022:
         coefficients = of(raters, weights)
         assert coefficients["ks"].value == pytest.approx(0.918, abs=5e-4)
         assert coefficients["sigma"].value == pytest.approx(0.95, abs=0.01)
-
-    def test_drawn_pairs_are_of_different_items_and_at_most_as_many_as_there_are(self):
-        """Ten pairs of one item, but only five of different ones; the distance is 1 - equivalence."""
-        ratings = Ratings.from_matrix(np.array([[0, 0, 0, 1, 1], [2, -1, -1, -1, -1]]))
-        similarity = np.array([[1, 0.5, 0.25], [0.5, 1, 0.25], [0.25, 0.25, 1]])
-        left_answers, right_answers = (
-            ratings.answer[ratings.comparisons.left_rows],
-            ratings.answer[ratings.comparisons.right_rows],
-        )
-        result = Braylan2022.of(ratings, MatrixEquivalence(similarity), similarity[left_answers, right_answers])
-        assert result.expected.tolist() == [0.75] * 5
-        assert sorted(result.observed.tolist()) == [0.0] * 4 + [0.5] * 6

@@ -1,4 +1,4 @@
-"""Groups of equivalent texts: average linkage, and decisions that come before it."""
+"""Groups of equivalent texts: average linkage."""
 
 from itertools import combinations
 
@@ -11,14 +11,14 @@ from softirr.statistics.matching import grouping
 from softirr.statistics.matching.grouping import components, equivalent_groups
 
 
-def grouped(n, pairs, decided=None, weight=None, threshold=0.5):
+def grouped(n, pairs, weight=None, threshold=0.5):
     left_texts, right_texts, p = [a for a, _, _ in pairs], [b for _, b, _ in pairs], [p for _, _, p in pairs]
     weight = weight or [1] * n
-    return equivalent_groups(left_texts, right_texts, p, weight=weight, decided=decided, threshold=threshold)
+    return equivalent_groups(left_texts, right_texts, p, weight=weight, threshold=threshold)
 
 
-def plain_groups(n, known_p, decided, weight, threshold=0.5):
-    """The docstring of `equivalent_groups`, one merge and one text at a time."""
+def plain_groups(n, known_p, weight, threshold=0.5):
+    """The docstring of `equivalent_groups`, one merge at a time."""
 
     def mean(xs, ys):
         return sum(known_p.get((min(a, b), max(a, b)), 0) for a in xs for b in ys) / (len(xs) * len(ys))
@@ -29,30 +29,8 @@ def plain_groups(n, known_p, decided, weight, threshold=0.5):
         if value < threshold - 1e-9:
             break
         groups[a] += groups.pop(b)
-    apart = {pair for pair, same in decided.items() if not same}
-    apart |= {pair[::-1] for pair in apart}
-    result = []
-    for group in groups:  # texts leave the most frequent one that they were parted from, for others they are like
-        subgroups = []
-        for text in sorted(group, key=lambda text: (-weight[text], text)):
-            free = [subgroup for subgroup in subgroups if not any((text, x) in apart for x in subgroup)]
-            subgroup = next(
-                (subgroup for subgroup in free if subgroup is subgroups[0] or mean([text], subgroup) >= threshold), None
-            )
-            subgroups.append([text]) if subgroup is None else subgroup.append(text)
-        result += subgroups
-    contradictions = []
-    for a, b in sorted(pair for pair, same in decided.items() if same):
-        target, source = (next(subgroup for subgroup in result if text in subgroup) for text in (a, b))
-        if target is source:
-            continue
-        if any((x, y) in apart for x in target for y in source):
-            contradictions.append((a, b))
-        else:
-            target += source
-            result.remove(source)
-    result = [sorted(subgroup, key=lambda text: (-weight[text], text)) for subgroup in result]
-    return sorted(result, key=lambda subgroup: (-weight[subgroup[0]], subgroup[0])), contradictions
+    result = [sorted(group, key=lambda text: (-weight[text], text)) for group in groups]
+    return sorted(result, key=lambda group: (-weight[group[0]], group[0]))
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -61,48 +39,34 @@ def test_groups_are_those_of_the_definition(n, seed, threshold):
     rng = np.random.default_rng(seed)
     all_pairs = list(combinations(range(n), 2))
     known_p = {pair: float(rng.beta(2, 1)) for pair in all_pairs if rng.random() < 0.8}
-    decided = {pair: bool(rng.random() < 0.5) for pair in all_pairs if rng.random() < 0.15}
     weight = rng.integers(1, 4, n).tolist()
     pairs = [(a, b, p) if rng.random() < 0.5 else (b, a, p) for (a, b), p in known_p.items()]
     pairs += [(a, a, 0.0) for a in range(n)]  # a text with itself is not evidence
-    assert grouped(n, pairs, decided, weight, threshold) == plain_groups(n, known_p, decided, weight, threshold)
+    assert grouped(n, pairs, weight, threshold) == plain_groups(n, known_p, weight, threshold)
 
 
 @pytest.mark.parametrize(("p", "same"), [(0.5, True), (0.49, False)])
 def test_texts_at_the_threshold_are_one_group(p, same) -> None:
-    assert grouped(4, [(0, 1, p), (0, 2, p), (1, 2, p)])[0] == ([[0, 1, 2], [3]] if same else [[0], [1], [2], [3]])
-    assert grouped(2, [(0, 1, p)])[0] == ([[0, 1]] if same else [[0], [1]])
+    assert grouped(4, [(0, 1, p), (0, 2, p), (1, 2, p)]) == ([[0, 1, 2], [3]] if same else [[0], [1], [2], [3]])
+    assert grouped(2, [(0, 1, p)]) == ([[0, 1]] if same else [[0], [1]])
 
 
 def test_groups_and_their_texts_are_ordered_by_frequency() -> None:
-    assert grouped(4, [(0, 3, 1.0)], weight=[1, 5, 2, 9])[0] == [[3, 0], [1], [2]]
-
-
-@pytest.mark.parametrize(("p", "groups"), [(1.0, [[0, 1, 2], [3, 4, 5]]), (0.9, [[0, 1, 2], [3, 4], [5]])])
-def test_texts_that_were_parted_stay_together_by_the_mean_of_known_pairs(p, groups) -> None:
-    """Texts 3, 4 and 5 leave the name; 4 and 5 were not compared, so the mean of 5 with 3 and 4 is half of p."""
-    same = [(a, b, 1.0) for b in range(6) for a in range(b) if (a, b) not in ((3, 5), (4, 5))]
-    decided = {(0, text): False for text in (3, 4, 5)}
-    assert grouped(6, [*same, (3, 5, p)], decided, weight=[6, 5, 4, 3, 2, 1])[0] == groups
+    assert grouped(4, [(0, 3, 1.0)], weight=[1, 5, 2, 9]) == [[3, 0], [1], [2]]
 
 
 def test_a_component_that_is_too_large_is_cut_at_its_weaker_pairs(monkeypatch) -> None:
     """The cut only limits what is clustered at once: groups of surer pairs stay, and weaker pairs no longer join."""
     pairs = [(0, 1, 0.97), (1, 2, 0.55), (2, 3, 0.97), (0, 2, 0.55), (0, 3, 0.55), (1, 3, 0.55)]
-    assert grouped(4, pairs)[0] == [[0, 1, 2, 3]]
+    assert grouped(4, pairs) == [[0, 1, 2, 3]]
     monkeypatch.setattr(grouping, "_LARGEST", 4)
-    assert grouped(4, pairs)[0] == [[0, 1, 2, 3]]
+    assert grouped(4, pairs) == [[0, 1, 2, 3]]
     monkeypatch.setattr(grouping, "_LARGEST", 3)
-    assert grouped(4, pairs)[0] == [[0, 1], [2, 3]]
+    assert grouped(4, pairs) == [[0, 1], [2, 3]]
     monkeypatch.setattr(grouping, "_LARGEST", 1)
-    assert grouped(4, pairs)[0] == [[0], [1], [2], [3]]
+    assert grouped(4, pairs) == [[0], [1], [2], [3]]
     pairs = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)]
-    assert grouped(3, pairs)[0] == [[0, 1, 2]]
-
-
-def test_contradictions_are_returned() -> None:
-    groups, contradictions = grouped(3, [(0, 1, 0.9)], {(0, 2): False, (1, 2): True}, weight=[3, 2, 1])
-    assert groups == [[0, 1], [2]] and contradictions == [(1, 2)]
+    assert grouped(3, pairs) == [[0, 1, 2]]
 
 
 def test_components() -> None:
