@@ -24,6 +24,7 @@ from ml_backend.web.queue import queue
 from ml_backend.web.report import report
 from ml_backend.web.responses import refused
 from ml_backend.web.webhook import webhook
+from softirr.answers.labelstudio_results import readable_name
 from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     app = Flask("ml_backend", template_folder="web/templates", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # each method of a route has its row in ml_backend.auth.routes
     app.jinja_loader = ChoiceLoader([app.jinja_loader, FileSystemLoader(TEMPLATES)])  # type: ignore[list-item]
+    app.add_template_filter(readable_name)
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app_services = services or Services(settings or Settings.from_environment())
     app.extensions["softirr"] = app_services

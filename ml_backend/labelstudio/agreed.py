@@ -9,6 +9,7 @@ from ml_backend.labelstudio.history import of_this_config
 from ml_backend.store.agreed import GROUND_TRUTH, given_hash
 from softirr.answers.answer import COPIED
 from softirr.answers.labelstudio import control_texts, copied
+from softirr.answers.labelstudio_results import with_turns
 from softirr.text import normalize
 
 __all__ = ["agreed_in", "ground_truth_of"]
@@ -28,12 +29,14 @@ def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Read
         The task's answers as `ml_backend.labelstudio.answers.task_answers` returns them.
     """
     agreed: dict[str, dict[str, Any]] = {}
+    task = with_turns(task, [*(reading.names or ()), *(control.name for control in reading.controls)])
     for control in reading.controls:
         task_now, _ = of_this_config(task, control.name, reading.names, reading.history.get(control.name))
         annotation = ground_truth_of(task_now)
         if annotation is None:
             continue
         texts = [text for text in map(normalize, control_texts(annotation, control.name)) if text]
+        texts = list(dict.fromkeys(texts))  # the same text may be in several regions or turns
         origin = copied(annotation, control.name)
         agreed[control.name] = {
             "texts": texts,

@@ -118,7 +118,9 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
             if "/" in answer.item and answer.rater in by_rater:
                 turns.setdefault(answer.item, {})[answer.rater] = answer.texts
         if turns:
-            fields[name]["groups"] = [_clean(turns[item]) for item in sorted(turns, key=_turn_of)]
+            in_order = sorted(turns, key=_turn_of)
+            fields[name]["groups"] = [_clean(turns[item]) for item in in_order]
+            fields[name]["turns"] = [_turn_of(item) for item in in_order]
     return fields
 
 
@@ -200,7 +202,7 @@ def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
 
 
 def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the answers as `task_answers` does, and the regions and other fields that are stored with them.
+    """Return the answers as `task_answers` does, and the regions, other fields and their turns stored with them.
 
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
     the project. The answers of a project without texts are those to its other controls.
@@ -222,7 +224,10 @@ def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any]
     except Exception as error:  # noqa: BLE001 - the same, and the texts are read
         nothing = {"answers": {}, "excluded": [["", NOT_READ.format(type(error).__name__)]]}
         fields = {name: {**nothing, "kind": ""} for name in reading.other_names}
-    return answers if reading.controls else fields, regions | ({"fields": fields} if fields else {})
+    # not part of the answers: their hash stays, and with it the marks on tasks that an earlier version read
+    turns = {name: entry.pop("turns") for name, entry in fields.items() if "turns" in entry}
+    beside = {**regions, **({"fields": fields} if fields else {}), **({"turns": turns} if turns else {})}
+    return answers if reading.controls else fields, beside
 
 
 def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:

@@ -7,9 +7,11 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreachable
+from ml_backend.labelstudio.regions import turn_in_words
 from softirr.answers.labelstudio import AGREED_ID
+from softirr.answers.labelstudio_results import name_in_turn, with_turns
 
 if TYPE_CHECKING:
     import httpx
@@ -95,10 +97,13 @@ def region_results(
     LabelStudioError
         If a region is gone.
     """
-    by_id = {annotation.get("id"): annotation.get("result") or [] for annotation in annotations}
+    with_names_of_config = with_turns({"annotations": list(annotations)}, [control])["annotations"]
+    by_id = {annotation.get("id"): annotation.get("result") or [] for annotation in with_names_of_config}
     results = []
     for number, (row, texts) in enumerate(agreed_regions, start=1):
         region_parts = [result for result in by_id.get(row["annotation"], ()) if result.get("id") == row["region"]]
+        if is_repeated(control):  # imported turns may have no id
+            region_parts = [result for result in region_parts if row["where"] == turn_in_words(result.get("turn", -1))]
         region_parts = [
             result for result in region_parts if result.get("type") != "textarea" or result.get("from_name") == control
         ]
@@ -106,7 +111,10 @@ def region_results(
             raise LabelStudioError("A region of the agreed answer has changed in Label Studio: look at the task again.")
         for result in region_parts:
             value = {**result["value"], "text": list(texts)} if result.get("from_name") == control else result["value"]
-            results.append({**result, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction", "value": value})
+            saved = dict(result)
+            if "turn" in saved:
+                saved["from_name"] = name_in_turn(control, saved.pop("turn"))
+            results.append({**saved, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction", "value": value})
     return results
 
 

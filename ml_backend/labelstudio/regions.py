@@ -9,7 +9,7 @@ from softirr.answers.region_overlap import match_regions
 from softirr.answers.regions import Region, region_of
 from softirr.text import normalize
 
-__all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "matched_texts", "region_rows"]
+__all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "matched_texts", "region_rows", "turn_in_words"]
 
 MOST_REGIONS = 300
 """Maximum number of regions of a task with positions stored for the panel."""
@@ -138,13 +138,18 @@ def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
     return labels
 
 
+def turn_in_words(turn: int) -> str:
+    """Return what people call a turn of a dialogue, which Label Studio counts from 0."""
+    return f"turn {turn + 1}"
+
+
 def _in_words(region: Region) -> str:
     """Where a region is."""
     if (bounds := region.bounds) is not None:
         x, top, right, bottom = bounds
         return f"{x:.0f} to {right:.0f}% across, {top:.0f} to {bottom:.0f}% down"
     if region.kind == "turn":
-        return f"turn {region.extent + 1}"
+        return turn_in_words(region.extent)
     if region.kind == "span" and region.extent[1] < 1e6:
         return f"{region.extent[0]:g} to {region.extent[1]:g}"
     return ""

@@ -68,24 +68,29 @@ class Regions:
         similar = exact or [row for row in rows if any(text in answer for answer in row["texts"])]
         return next((row for row in similar if row["place"] not in without), similar[0] if similar else None)
 
-    def suggested(self, details: Mapping[str, Any], texts: Sequence[str]) -> list[tuple[Mapping[str, Any], list[str]]]:
-        """Return the regions with suggested texts, in each group of regions that has suggestions.
+    def suggested(
+        self, details: Mapping[str, Any], texts: Sequence[str], *, by_group: bool = False
+    ) -> list[tuple[Mapping[str, Any], list[str]]]:
+        """Return the regions with agreed texts: in each group that suggests them, else in the first region with a text.
 
         Parameters
         ----------
         details : mapping
             Scoring details of the field.
         texts : sequence of str
-            Texts of the suggestion that are used.
+            Agreed texts.
+        by_group : bool
+            Whether a group gets one region, as a turn of a dialogue has one answer.
         """
-        by_group = {int(group): suggested for group, suggested in (details.get("suggested") or {}).items()}
-        anywhere: list[tuple[int | None, str]] = [(None, text) for text in texts]
-        in_groups = [(group, text) for group, suggested in by_group.items() for text in suggested if text in texts]
-        rows = [(self.find(text, None, group), text) for group, text in in_groups or anywhere]
+        suggestions = {int(group): suggested for group, suggested in (details.get("suggested") or {}).items()}
+        in_groups = [(group, text) for group, suggested in suggestions.items() for text in suggested if text in texts]
+        elsewhere = [(None, text) for text in texts if text not in {text for _, text in in_groups}]
+        rows = [(self.find(text, None, group), text) for group, text in [*in_groups, *elsewhere]]
         of_region: dict[Any, tuple[Mapping[str, Any], list[str]]] = {}
         for row, text in rows:
             if row is not None:
-                of_region.setdefault((row["annotation"], row["region"]), (row, []))[1].append(text)
+                region = row["place"] if by_group else (row["annotation"], row["region"])
+                of_region.setdefault(region, (row, []))[1].append(text)
         return list(of_region.values())
 
 

@@ -8,10 +8,11 @@ from flask import Blueprint, Response, request
 from ml_backend.auth.keys import Person
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project, current_reviewer
-from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.own_session import OwnSession, copied_results, region_results, text_results
 from ml_backend.review.consensus import answer_view, entries
+from ml_backend.review.field_entries import field_entries
 from ml_backend.review.panel_regions import regions_of
 from ml_backend.store.agreed import AcceptedAnswer, AgreedStore, given_hash
 from ml_backend.store.store import Row
@@ -62,7 +63,7 @@ def accept() -> Response:
         star = _ground_truth(annotations)
         if star is not None and body.get("replace") is not True:
             return allow_label_studio(responses.data({"error": ASK, "asks": "replace"}, status=409))
-        result = list(_results(project, task, fields, annotations))
+        result = list(agreed_results(project, task, fields, annotations))
         agreed_answers = [row["id"] for row in annotations if is_agreed_answer(row) and _user(row) == who.user]
         previous = agreed_answers[0] if agreed_answers else None
         number = session.save_ground_truth(project["number"], task["number"], result, annotation=previous)
@@ -72,7 +73,7 @@ def accept() -> Response:
         answer = AcceptedAnswer(
             texts,
             edited=texts != [normalize(text) for text in _suggestion(task, name)],
-            given_hash=given_hash(_entries(task)[name]),
+            given_hash=given_hash(field_entries(task)[name]),
             annotation=number,
         )
         AgreedStore(services().store).agree(project["id"], task["number"], name, answer, **who.signature)
@@ -134,17 +135,12 @@ def _user(annotation: Mapping[str, Any]) -> str:
     return str(user["id"] if isinstance(user, Mapping) else user)
 
 
-def _entries(task: Row) -> dict[str, Mapping[str, Any]]:
-    """Return the answers to every field of a task: its texts and its other controls."""
-    return {**((task["facts"] or {}).get("fields") or {}), **task["answers"]}
-
-
 def _suggestion(task: Row, name: str) -> Sequence[str]:
     fields: Mapping[str, Any] = (task["details"] or {}).get("controls") or {}
     return (fields.get(name) or {}).get("suggestion") or ()
 
 
-def _results(
+def agreed_results(
     project: Row, task: Row, fields: Mapping[str, list[str]], annotations: Sequence[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Build the results of the annotation; texts of regions come with a copy of a region that has them."""
@@ -156,12 +152,12 @@ def _results(
         if control is not None and control.per_region and texts:
             regions = regions_of(task, name)
             details = ((task["details"] or {}).get("controls") or {}).get(name) or {}
-            rows = None if regions is None else regions.suggested(details, texts)
+            rows = None if regions is None else regions.suggested(details, texts, by_group=is_repeated(name))
             if not rows:
                 raise Refused(409, "The regions of these texts are not known yet: run softirr-ls sync.")
             yield from region_results(name, rows, people)
         elif control is None and texts:
-            answers = _entries(task)[name]["answers"]
+            answers = field_entries(task)[name]["answers"]
             raters = [rater for rater, values in answers.items() if sorted(values) == sorted(texts)]
             yield from copied_results(name, texts, raters, people)
 
@@ -173,7 +169,7 @@ def _fields(task: Row, fields: Any) -> dict[str, list[str]]:
     ------
     Refused
     """
-    entries_by_field = _entries(task)
+    entries_by_field = field_entries(task)
     if not isinstance(fields, Mapping) or not fields or not set(fields) <= set(entries_by_field):
         raise Refused(400, f"fields does not name fields of this task: {', '.join(entries_by_field)[:200]}.")
     return {name: _texts(texts) for name, texts in fields.items()}

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ml_backend.review.field_entries import FieldEntry
 from ml_backend.review.moments import moment
+from ml_backend.scoring.other_fields import FieldOfTask
+from softirr.answers.kinds import find_kind
+from softirr.answers.labelstudio_results import readable_name
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.report.task_sentence import Meaning, meanings_of
 
@@ -67,6 +71,7 @@ def text_field(
         card["pairs"].sort(key=lambda pair: (pair["decision"] is not None, pair["texts"]))
     return {
         "name": name,
+        "title": readable_name(name),
         "kind": "text",
         "cards": cards,
         "suggestion": details["suggestion"],
@@ -76,20 +81,19 @@ def text_field(
     }
 
 
-def other_field(
-    name: str, kind: str, values: Mapping[str, Sequence[str]], agreed: Sequence[str] | None, by: str
-) -> dict[str, Any]:
+def other_field(entry: FieldEntry, kind: str, field: FieldOfTask) -> dict[str, Any]:
     """Return a field of choices, ratings or the like: its values with who gave them, and their majority or median."""
     by_values: dict[tuple[str, ...], list[str]] = {}
-    for rater, chosen_values in values.items():
+    for rater, chosen_values in field.answers.items():
         by_values.setdefault(tuple(chosen_values), []).append(rater)
     ordered = sorted(by_values.items(), key=lambda item: -len(item[1]))
     return {
-        "name": name,
+        "name": entry.name,
+        "title": entry.title,
         "kind": kind,
         "values": [{"values": list(chosen_values), "raters": raters} for chosen_values, raters in ordered],
-        "suggestion": None if agreed is None else list(agreed),
-        "suggested_by": by,
+        "suggestion": None if field.agreed is None else list(field.agreed),
+        "suggested_by": find_kind(kind).agreed_by,
     }
 
 

@@ -10,6 +10,7 @@ from ml_backend.auth.keys import Person
 from ml_backend.auth.origins import label_studio_home, label_studio_origins
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.project_settings import ProjectSettings
+from ml_backend.review.field_entries import field_entries, other_entries
 from ml_backend.review.headline import misfits_of
 from ml_backend.review.moments import job_view, moment
 from ml_backend.review.panel_regions import Regions, regions_of
@@ -28,7 +29,6 @@ from ml_backend.web.panel_cards import other_field, sentence_field, text_field
 from ml_backend.web.task_queue import mark_details
 from ml_backend.web.task_sentence import sentence_of
 from softirr.answers.answer import SKIPPED
-from softirr.answers.kinds import find_kind
 from softirr.plural import plural
 from softirr.report.view import Names, adapted
 
@@ -124,7 +124,7 @@ class PanelState:
 
     def _ready(self, task: Row) -> dict[str, Any]:
         project, who = self.project, self.who
-        raters = dict.fromkeys(rater for entry in _entries(task).values() for rater in entry["answers"])
+        raters = dict.fromkeys(rater for entry in field_entries(task).values() for rater in entry["answers"])
         names = self._names([*raters, *(rater for rater, _ in _excluded(task))])
         fields = [*self._text_fields(task, names), *self._other_fields(task)]
         changed = self._changed_after_return(task)
@@ -183,19 +183,20 @@ class PanelState:
             yield content
 
     def _other_fields(self, task: Row) -> Iterator[dict[str, Any]]:
-        stored = (task["facts"] or {}).get("fields") or {}
-        for name, fit in fits_of(self.project["summary"]).items():
-            if name in stored:
-                field = field_of_task(task["number"], stored, name, fit, self.settings)
+        fits = fits_of(self.project["summary"])
+        for entry in other_entries(task):
+            fit = fits.get(entry.control)
+            if fit is not None:
+                answers = {entry.control: entry.entry}
+                field = field_of_task(task["number"], answers, entry.control, fit, self.settings)
                 if field.answers:
-                    by = find_kind(fit.kind).agreed_by
-                    yield other_field(name, fit.kind, field.answers, field.agreed, by)
+                    yield other_field(entry, fit.kind, field)
 
     def _agreed(self, task: Row) -> dict[str, Any] | None:
         rows = AgreedStore(self.services.store).current(self.project["id"], tasks=[task["number"]])
         if not rows:
             return None
-        entries = _entries({**task, "answers": task["raw_answers"]})
+        entries = field_entries({**task, "answers": task["raw_answers"]})
         changed = any(
             row["given_hash"] and row["given_hash"] != given_hash(entries.get(row["control"]) or {}) for row in rows
         )
@@ -247,10 +248,6 @@ def _regions(texts: Mapping[str, str], regions: Regions, details: Mapping[str, A
         [rater, regions.of(rater, text, group, without=() if group is not None else taken[rater])]
         for rater, text in texts.items()
     ]
-
-
-def _entries(task: Row) -> dict[str, Mapping[str, Any]]:
-    return {**((task["facts"] or {}).get("fields") or {}), **task["answers"]}
 
 
 def _excluded(task: Row) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.web.panel_cards import sentence_field
+from softirr.answers.labelstudio_results import readable_name
 from softirr.plural import plural
 from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, listed, task_sentence
 
@@ -35,7 +36,7 @@ def sentence_of(
     name = min(texts, key=lambda name: scored[name]["agreement"])
     field = sentence_field(texts[name], scored[name], decisions)
     sentence = task_sentence(field, names, threshold=threshold)
-    prefix = f"{isolated(name)}: " if len(texts) > 1 else ""
+    prefix = f"{isolated(readable_name(name))}: " if len(texts) > 1 else ""
     return f"{prefix}{sentence}" if len(prefix) + len(sentence) <= LONGEST_SENTENCE else sentence
 
 
@@ -43,7 +44,7 @@ def _values_sentence(differing: Sequence[str]) -> str:
     """Return the sentence about a task without texts, from the names of the fields in which values differ."""
     if not differing:
         return "All annotators agree."
-    sentence = f"The annotators differ in {listed(list(map(isolated, differing)))}."
+    sentence = f"The annotators differ in {listed([isolated(readable_name(name)) for name in differing])}."
     if len(sentence) <= LONGEST_SENTENCE:
         return sentence
     return f"The annotators differ in {plural(len(differing), 'field')}."

@@ -87,7 +87,7 @@ function textRow({ h, name, choice }, field, hasSeveralFields) {
   return h(
     "div",
     { class: "sirr-answer" },
-    hasSeveralFields ? h("span", { class: "sirr-quiet" }, isolated(h, field.name)) : null,
+    hasSeveralFields ? h("span", { class: "sirr-quiet" }, isolated(h, field.title)) : null,
     h("span", { class: "sirr-chosen" }, chips, chips.length ? null : empty),
     h(
       "details",
@@ -121,7 +121,7 @@ function valueRow({ h, name, choice }, field) {
   return h(
     "div",
     { class: "sirr-answer" },
-    h("span", { class: "sirr-quiet" }, isolated(h, field.name), hint),
+    h("span", { class: "sirr-quiet" }, isolated(h, field.title), hint),
     h("span", { class: "sirr-chosen" }, options),
   );
 }

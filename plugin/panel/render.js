@@ -66,8 +66,8 @@ function bodies(context) {
   return texts.map((field) =>
     h(
       "section",
-      { class: "sirr-field", "aria-label": field.name },
-      texts.length > 1 ? h("h2", {}, isolated(h, field.name)) : null,
+      { class: "sirr-field", "aria-label": field.title },
+      texts.length > 1 ? h("h2", {}, isolated(h, field.title)) : null,
       cards(context, /** @type {PanelTextField} */ (field)),
       asWritten(context, /** @type {PanelTextField} */ (field)),
     ),

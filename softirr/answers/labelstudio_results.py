@@ -19,6 +19,8 @@ __all__ = [
     "field_controls",
     "has_buckets",
     "mappings",
+    "name_in_turn",
+    "readable_name",
     "results_of",
     "text_controls",
     "turn_names",
@@ -30,6 +32,7 @@ LABELS = "set:jaccard"
 
 
 _ASSISTANT = "assistant"
+_TURN = re.compile(r"\{\{[^}]*\}\}")  # the number of a turn in the names of a Repeater
 
 
 class Result(NamedTuple):
@@ -99,9 +102,7 @@ def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, An
     [{'from_name': 'rewrite_{{idx}}', 'type': 'textarea', 'turn': 2}]
     """
     patterns = {
-        name: re.compile(r"(\d+)".join(map(re.escape, re.split(r"\{\{[^}]*\}\}", name, maxsplit=1))))
-        for name in names
-        if "{{" in name
+        name: re.compile(r"(\d+)".join(map(re.escape, _TURN.split(name, maxsplit=1)))) for name in names if "{{" in name
     }
     if not patterns:
         return task
@@ -121,6 +122,29 @@ def with_turns(task: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, An
         if isinstance(task.get(key), list)
     }
     return {**task, **sources}
+
+
+def name_in_turn(name: str, turn: int) -> str:
+    """Return the name that a control of a Repeater has in a turn.
+
+    Examples
+    --------
+    >>> name_in_turn("rewrite_{{idx}}", 2)
+    'rewrite_2'
+    """
+    return _TURN.sub(str(turn), name, count=1)
+
+
+def readable_name(name: str, turn: int | None = None) -> str:
+    """Return the name of a control for people: turns are counted from 1.
+
+    Examples
+    --------
+    >>> readable_name("rewrite_{{idx}}"), readable_name("tone_{{idx}}", 2), readable_name("side")
+    ('rewrite', 'tone, turn 3', 'side')
+    """
+    base = re.sub(rf"[_\- .]*{_TURN.pattern}", "", name, count=1) or name
+    return base if turn is None else f"{base}, turn {turn + 1}"
 
 
 def results_of(source: Mapping[str, Any]) -> Iterator[Result]:

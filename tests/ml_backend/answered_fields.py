@@ -62,8 +62,8 @@ def answered_project() -> FakeLabelStudio:
     return fake
 
 
-def panel_of(bench: Bench, user: str, role: str) -> Any:
-    """The panel of the third task for a person, whom a link identifies."""
+def panel_of(bench: Bench, user: str, role: str, *, position: int = 2) -> Any:
+    """The panel of a task, by default the third one, for a person, whom a link identifies."""
     bench.connect()
     person = Person(user, "Kim", role, "link")
     token = PersonalLinks(bench.store.secret()).make(
@@ -71,7 +71,7 @@ def panel_of(bench: Bench, user: str, role: str) -> Any:
     )
     client = create_app(services=bench.services).test_client()
     assert client.get(f"/enter/{NUMBER}?t={token}").status_code in (200, 302)
-    return client.get(f"/api/panel?project={NUMBER}&task={list(bench.fake.tasks)[2]}").json
+    return client.get(f"/api/panel?project={NUMBER}&task={list(bench.fake.tasks)[position]}").json
 
 
 def app_of(bench: Bench) -> Any:

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from ml_backend.labelstudio.agreed import agreed_in
+from ml_backend.labelstudio.answers import Reading
+from ml_backend.labelstudio.config import Control
+from ml_backend.project_settings import ProjectSettings
+from ml_backend.review.field_entries import other_entries
 from ml_backend.review.headline import headline_lines
-from tests.ml_backend.answered_fields import app_of
+from ml_backend.web.agreed import agreed_results
+from softirr.answers.labelstudio import AGREED_ID
+from tests.ml_backend.answered_fields import app_of, panel_of
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
 from tests.ml_backend.fake_project import NUMBER, region
@@ -72,3 +79,87 @@ def test_report_counts_tasks_and_their_turns(bench: Bench) -> None:
     page = " ".join(client.get(f"/report/{NUMBER}?project={NUMBER}").text.split())
     assert "2 tasks with at least two answers, of 3, with 5 turns" in page and ">Turns</th>" in page
     assert "5 turns, 2 annotators" in headline_lines(bench.row)[1]
+
+
+ACCEPTED = (
+    '<View><Repeater on="$talk" indexFlag="{{idx}}"><Text name="line_{{idx}}" value="$talk[{{idx}}].text"/>'
+    '<TextArea name="gist_{{idx}}" toName="line_{{idx}}"/><Rating name="clarity_{{idx}}" toName="line_{{idx}}"/>'
+    '<Choices name="tone_{{idx}}" toName="line_{{idx}}"><Choice value="kind"/><Choice value="rude"/></Choices>'
+    "</Repeater></View>"
+)
+TONES = [("kind", "kind", "rude"), (), ("rude", "rude", "rude"), ("kind", "rude", "")]
+"""Tone of each turn by annotator: nobody answers the second, and two do not agree on the last."""
+
+
+def tone(turn: int, value: str) -> dict[str, object]:
+    return {
+        "id": f"tone{turn}",
+        "from_name": f"tone_{turn}",
+        "to_name": f"line_{turn}",
+        "type": "choices",
+        "origin": "manual",
+        "value": {"choices": [value]},
+    }
+
+
+@pytest.fixture(params=[True, False], ids=["with ids", "without ids"])
+def dialogue(tmp_path: Path, request: pytest.FixtureRequest) -> Bench:
+    """A dialogue of four turns with texts and choices of three annotators; imported results may have no id."""
+    bench = Bench(tmp_path, FakeLabelStudio(ACCEPTED), measure="exact")
+    bench.choose(predictions="always")
+    gists = [("greets", "", "asks", "leaves"), ("greets", "", "asks", "leaves"), ("nods", "", "asks", "")]
+    task = bench.fake.add_task()
+    for user, texts in enumerate(gists):
+        tones = [tone(turn, of_turn[user]) for turn, of_turn in enumerate(TONES) if of_turn and of_turn[user]]
+        results = [*turns(*texts), *tones]
+        if not request.param:
+            results = [{name: value for name, value in entry.items() if name != "id"} for entry in results]
+        bench.fake.annotate(task, user + 1, [], result=results)
+    bench.sync()
+    return bench
+
+
+def test_panel_shows_the_choices_of_each_turn(dialogue: Bench) -> None:
+    fields = panel_of(dialogue, "9", "reviewer", position=0)["fields"]
+    assert [field["title"] for field in fields] == ["gist", "tone, turn 1", "tone, turn 3", "tone, turn 4"]
+    assert [(field["name"], field["suggestion"]) for field in fields[1:]] == [
+        ("tone_0", ["kind"]),
+        ("tone_2", ["rude"]),
+        ("tone_3", None),
+    ]
+
+
+def test_turns_of_texts_and_choices_are_accepted_together(dialogue: Bench) -> None:
+    (task,) = dialogue.fake.tasks
+    people = dialogue.fake.tasks[task]["annotations"]
+    row = dialogue.task(task)
+    fields = {"gist_{{idx}}": ["greets", "asks", "leaves"], "tone_0": ["kind"], "tone_2": ["rude"]}
+    saved = list(agreed_results(dialogue.row, row, fields, people))
+    assert {entry["from_name"]: (entry["to_name"], *entry["value"].values()) for entry in saved} == {
+        "gist_0": ("line_0", ["greets"]),
+        "gist_2": ("line_2", ["asks"]),
+        "gist_3": ("line_3", ["leaves"]),
+        "tone_0": ("line_0", ["kind"]),
+        "tone_2": ("line_2", ["rude"]),
+    }
+    assert len(saved) == 5 and not any("turn" in entry for entry in saved)
+    assert all(entry["id"].startswith(AGREED_ID) and entry["origin"] == "prediction" for entry in saved)
+    reading = Reading([Control(GIST, "line_{{idx}}", per_region=True)], ProjectSettings())
+    starred = {"id": 7, "completed_by": 9, "updated_by": 9, "ground_truth": True, "result": saved}
+    read = agreed_in({"id": task, "annotations": [starred]}, row["answers"], reading)
+    assert read[GIST]["texts"] == fields[GIST]
+
+
+def test_two_agreed_texts_of_a_turn_are_one_result(dialogue: Bench) -> None:
+    (task,) = dialogue.fake.tasks
+    people = dialogue.fake.tasks[task]["annotations"]
+    fields = {"gist_{{idx}}": ["greets", "nods"]}
+    (saved,) = agreed_results(dialogue.row, dialogue.task(task), fields, people)
+    assert (saved["from_name"], saved["value"]) == ("gist_0", {"text": ["greets", "nods"]})
+
+
+def test_turns_without_stored_numbers_stay_one_field(dialogue: Bench) -> None:
+    (task,) = dialogue.fake.tasks
+    row = dialogue.task(task)
+    facts = {name: value for name, value in row["facts"].items() if name != "turns"}
+    assert [field.title for field in other_entries({**row, "facts": facts})][-1] == "tone"

@@ -27,9 +27,11 @@ def ready(n_raters: int = 3, texts: tuple[str, ...] = ("fever", HEBREW, HOSTILE,
         for index, text in enumerate(texts)
     ]
     answers = {rater: list(texts[:2]) for rater in ids}
-    field = {"name": "findings", "kind": "text", "cards": cards, "suggestion": [texts[0]], "empty": []}
+    field = {"name": "findings", "title": "findings", "kind": "text", "cards": cards}
+    field |= {"suggestion": [texts[0]], "empty": []}
     values = [{"values": ["mild"], "raters": ids[:1]}, {"values": ["severe"], "raters": ids[1:]}]
-    severity = {"name": "severity", "kind": "nominal", "values": values, "suggestion": None, "suggested_by": "majority"}
+    severity = {"name": "severity", "title": "severity", "kind": "nominal", "values": values}
+    severity |= {"suggestion": None, "suggested_by": "majority"}
     return {
         "status": "ready",
         "message": "",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from softirr.answers.answer import MODEL
+from softirr.answers.labelstudio_results import readable_name
 from softirr.report.headline import by_measure, expected_agreement, raters_below_the_others
 from softirr.report.task_sentence import task_sentence
 from softirr.report.triage import item_priority
@@ -180,7 +181,7 @@ def field_row(field: Mapping[str, Any], names: Names, links: Links) -> FieldRow:
     matrix = field.get("confusion_matrix") or {}
     below = field.get("deviates")
     return FieldRow(
-        name=printable(field["name"]),
+        name=printable(readable_name(field["name"])),
         kind=printable(field["kind"]),
         coefficient=field["coefficient"],
         title=None if field["coefficient"] is None else coefficient_title(field["coefficient"]),

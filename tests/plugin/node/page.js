@@ -27,6 +27,7 @@ export const PAIR = { texts: ["fever", "pyrexia"], decision: null, specific: nul
 export function field(changes = {}) {
   return {
     name: "findings",
+    title: "findings",
     kind: "text",
     cards: [
       {

@@ -40,6 +40,7 @@ interface PanelCard {
 
 interface PanelTextField {
   name: string;
+  title: string;
   kind: "text";
   cards: PanelCard[];
   suggestion: string[];
@@ -51,6 +52,7 @@ interface PanelTextField {
 
 interface PanelValueField {
   name: string;
+  title: string;
   kind: string;
   values: { values: string[]; raters: PanelId[] }[];
   suggestion: string[] | null;

@@ -86,6 +86,7 @@ describe("a task", () => {
   it("offers the values of other fields with their majority", () => {
     const severity = {
       name: "severity",
+      title: "severity",
       kind: "nominal",
       values: [
         { values: ["mild"], raters: ["2", "3"] },
