@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from collections import defaultdict
+from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.models import multilingual_model, stated_hash
 from softirr.inference.tokens import PairTokens
 from softirr.meaning.measures.english import BOUND, EnglishTest
+from softirr.meaning.measures.scripts import scripts_of
 
 TEXTS = (
     "kein Fieber", "Fieber", "没有发烧", "发烧", "심근경색", "احتشاء عضلة القلب", "दिल का दौरा", "инфаркт миокарда",
@@ -137,6 +141,28 @@ def test_meaning_in_fourteen_languages(root: Path, folder: Path) -> None:
     assert measure.provenance().model == "bundled nli, bundled multilingual"
     record = json.loads((folder / "measured.json").read_text(encoding="utf-8"))
     assert abs(record["all"]["auroc"] - higher) < 0.01
+
+
+@pytest.mark.slow
+def test_why_two_scripts_are_not_compared(root: Path, folder: Path) -> None:
+    texts: dict[str, list[str]] = defaultdict(list)
+    with open(root / "tests" / "lab" / "train" / "languages_challenge.tsv", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            texts[row["language"]].append(row["first"])
+    pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for language, second_language in product(texts, texts):
+        second_texts = texts[second_language][1:] + texts[second_language][:1]
+        for pair in zip(texts[language], second_texts, strict=True):
+            has_common_script = scripts_of(pair[0]) & scripts_of(pair[1])
+            pairs["language" if language == second_language else "script" if has_common_script else "nothing"].append(
+                pair
+            )
+    measure = softirr.measure(f"nli:{folder}", precision="float32")
+    p = {in_common: measure.score(Random(0).sample(some, 250)) for in_common, some in pairs.items()}
+    mean = {in_common: round(float(values.mean()), 2) for in_common, values in p.items()}
+    called_same = {in_common: round(float(np.mean(values > 0.5)), 2) for in_common, values in p.items()}
+    assert mean == pytest.approx({"language": 0.08, "script": 0.28, "nothing": 0.69}, abs=0.02)
+    assert called_same == pytest.approx({"language": 0.06, "script": 0.26, "nothing": 0.78}, abs=0.02)
 
 
 @pytest.mark.parametrize(

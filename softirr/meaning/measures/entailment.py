@@ -30,6 +30,7 @@ from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.english import BOUND, ENGLISH_TEST, EnglishTest
 from softirr.meaning.measures.labels import given_order, resolve, stated
 from softirr.meaning.measures.protocols import Measure, refuse_unknown
+from softirr.meaning.measures.scripts import ScriptBits
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.provenance import Provenance
 
@@ -145,7 +146,7 @@ class Entailment(Measure):
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs and length limit."""
         engine = self._engine
-        second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)}"
+        second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)} by script"
         return f"nli {self._sha256}{second} {engine.precision} {self.labels.entailment} {engine.max_length}"
 
     @property
@@ -154,7 +155,19 @@ class Entailment(Measure):
         return self._engine.batch // 2
 
     def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
-        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); both directions of a pair are computed together."""
+        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); both directions of a pair are computed together.
+
+        With the bundled models, they are 0 for texts in different scripts.
+        """
+        if self._multilingual is not None:
+            differ = ScriptBits(texts).differ(left_texts, right_texts)
+            if differ.any():
+                result, read = np.zeros((len(left_texts), 2)), np.flatnonzero(~differ)
+                result[read] = self._directions(texts, left_texts[read], right_texts[read])
+                return result
+        return self._directions(texts, left_texts, right_texts)
+
+    def _directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         first, second = (
             np.stack([left_texts, right_texts], axis=1).ravel(),
             np.stack([right_texts, left_texts], axis=1).ravel(),

@@ -10,6 +10,7 @@ from pathlib import Path
 from softirr.meaning.measures.languages import UNRECOGNIZED, language_profile
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.terminology import terminologies_of
+from softirr.plural import plural
 
 __all__ = ["BUNDLED", "FEWEST_TEXTS", "language_record", "misfit_sentences"]
 
@@ -21,7 +22,12 @@ FEWEST_TEXTS = 10
 
 
 def misfit_sentences(
-    measure: Measure, texts: Sequence[str], *, similarity: float | None = None, n_answers: int = 0
+    measure: Measure,
+    texts: Sequence[str],
+    *,
+    similarity: float | None = None,
+    n_answers: int = 0,
+    n_across_scripts: int = 0,
 ) -> tuple[str, ...]:
     """Why a measure does not fit the texts of a project; empty if nothing is known against it.
 
@@ -33,12 +39,23 @@ def misfit_sentences(
         Mean equivalence over all pairs of different answers, each with itself among them.
     n_answers : int
         Number of different answers.
+    n_across_scripts : int
+        Number of pairs of answers to one item that have no script in common.
     """
+    across_scripts = _across_scripts(n_across_scripts) if measure.raw_name == BUNDLED else None
     language = _language(measure, texts)
-    if language is not None:
-        return (language,)
-    by_chance = None if similarity is None else _by_chance(measure, similarity, n_answers)
-    return () if by_chance is None else (by_chance,)
+    by_chance = _by_chance(measure, similarity, n_answers) if language is None and similarity is not None else None
+    return tuple(sentence for sentence in (across_scripts, language, by_chance) if sentence is not None)
+
+
+def _across_scripts(n: int) -> str | None:
+    if not n:
+        return None
+    return (
+        f"{plural(n, 'pair')} of answers to one item {'is' if n == 1 else 'are'} in different scripts, such as Latin "
+        f"and Chinese letters. The measure {BUNDLED} does not compare them, so they count as different: translate the "
+        "texts, or judge such pairs in an audit."
+    )
 
 
 def _language(measure: Measure, texts: Sequence[str]) -> str | None:
@@ -67,7 +84,8 @@ def _language(measure: Measure, texts: Sequence[str]) -> str | None:
     return (
         f"The texts look like {profile.name}, in which the measure {BUNDLED} is less reliable than in English: in a "
         f"test it found {record['found']:.0%} of the pairs that mean the same, and called {record['wrong']:.0%} of the "
-        "others the same. An audit corrects a coefficient for this."
+        "others the same. An audit corrects a coefficient for this. If there are several languages, score each on its "
+        "own."
     )
 
 

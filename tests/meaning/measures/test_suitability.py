@@ -14,6 +14,7 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.meaning.measures.languages import ENGLISH, language_profile
+from softirr.meaning.measures.scripts import ScriptBits
 from softirr.meaning.measures.suitability import FEWEST_TEXTS, misfit_sentences
 from softirr.meaning.measures.terminology import with_terminology
 from tests.meaning.measures.function_measures import FunctionMeasure
@@ -141,6 +142,36 @@ def test_report_begins_with_the_misfit():
     lines = str(report).splitlines()
     assert lines[1] == f"Warning: {report.misfits[0]}" and sum(report.misfits[0] in line for line in lines) == 1
     assert not softirr.agreement(table(CLINICAL), "nli", cache=None, progress=None).misfits
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_read"),
+    [
+        ("左膝疼痛", "ひざの痛み", True),
+        ("カタカナ", "漢字", True),
+        ("MRI 膝关节", "MRI of the knee", True),
+        ("α-synuclein", "synuclein alpha", True),
+        ("38.5", "发烧", True),
+        ("ECG", "심전도", True),
+        ("Kopfschmerzen", "左膝疼痛", False),
+        ("боль в колене", "knee pain", False),
+        ("무릎 통증", "膝の痛み", False),
+    ],
+)
+def test_texts_in_two_scripts_are_not_compared(first, second, is_read):
+    bits = ScriptBits([first, second])
+    assert bits.differ(np.array([0]), np.array([1])).tolist() == [not is_read]
+    if not is_read:
+        assert softirr.measure("nli", facts=False).score([(first, second), (second, first)]).tolist() == [0, 0]
+
+
+def test_answers_in_two_scripts_are_counted():
+    rows = [(str(k), rater, text) for k, text in enumerate(CLINICAL) for rater in ("ann", "bob")]
+    rows[1], rows[5] = ("0", "bob", "膝盖疼痛"), ("2", "bob", "боль в голове")
+    report = softirr.agreement(rows, "nli", cache=None, progress=None)
+    assert report.misfits[0].startswith("2 pairs of answers to one item are in different scripts")
+    assert report.items[0].agreement == report.items[2].agreement == 0
+    assert not softirr.agreement(rows, Constant(0.1), cache=None, progress=None).misfits
 
 
 def test_constant_scores_cause_a_misfit():
