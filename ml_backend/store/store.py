@@ -151,12 +151,6 @@ class Store(TaskStore, DecisionStore):
         """Whether an update was requested that no run has begun to serve."""
         return bool(self.scalar(sa.select(projects.c.due_at <= time.time()).where(projects.c.id == project)))
 
-    def take_due(self, project: int) -> bool:
-        """Note that a run serves the requests up to now; False if there is none."""
-        now = time.time()
-        due = sa.update(projects).where(projects.c.id == project, projects.c.due_at <= now)
-        return self.execute(due.values(due_at=None)).rowcount == 1
-
     # --- one user of a project at a time ------------------------------------------------------------------------------
 
     def begin_run(self, project: int, state: Mapping[str, Any]) -> bool:

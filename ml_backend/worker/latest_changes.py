@@ -1,5 +1,6 @@
 """Annotators' latest changes, processed during long work on a project."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -7,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from ml_backend.worker.project_run import ProjectRun, Stopped
-from ml_backend.worker.reading import NEWEST, TaskReader
+from ml_backend.worker.reading import TaskReader
 
 __all__ = ["LatestChanges"]
 
@@ -20,41 +21,35 @@ Found = TypeVar("Found")
 class LatestChanges:
     """Processes annotators' latest changes during long work of one run.
 
+    The request for an update stays, so that another run follows: it compares the whole project, and serves whatever
+    else was requested.
+
     Parameters
     ----------
     process : callable
         Scores and writes these tasks, which were just read.
-
-    Attributes
-    ----------
-    is_more : bool
-        Whether the project has to be updated again after this run.
     """
 
     def __init__(self, run: ProjectRun, reader: TaskReader, process: Callable[[Sequence[int]], None]):
         self._run, self._reader, self._process = run, reader, process
-        self._attended_at, self._n_attended = time.monotonic(), 0
-        self.is_more = False
+        self._attended_at = time.monotonic()
 
     def attend(self, *, first: Callable[[], None] = lambda: None) -> None:
-        """Process annotators' latest changes, if a request was made since the last look.
+        """Process annotators' latest changes, if a request was made since the run began.
 
         Parameters
         ----------
         first : callable
             Called before reading, because tasks that are read again must be scored again.
         """
-        if time.monotonic() - self._attended_at < ATTEND_EVERY:
+        if time.monotonic() - self._attended_at < ATTEND_EVERY or not self._run.store.is_due(self._run.project):
             return
-        self._attended_at = time.monotonic()
-        if not self._run.store.take_due(self._run.project):
-            return
+        self._attended_at = math.inf  # reading attends to changes too, but not while this does
         first()
         numbers = self._reader.find_newest()
         self._reader.read_each(numbers)
         self._process(numbers)
-        self.is_more |= len(numbers) == NEWEST
-        self._n_attended += 1
+        self._attended_at = time.monotonic()
 
     def beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
         """Run long work in a separate thread, and process annotators' changes in the meantime.
@@ -64,7 +59,7 @@ class LatestChanges:
         work : callable
             Gets a function to call often, which raises when the work is broken off.
         """
-        broken_off, n_before = threading.Event(), self._n_attended
+        broken_off = threading.Event()
 
         def check() -> None:
             if broken_off.is_set():
@@ -80,6 +75,4 @@ class LatestChanges:
             except BaseException:
                 broken_off.set()
                 raise
-            result = working.result()
-        self.is_more |= self._n_attended > n_before  # the comparison of the whole project follows this run
-        return result
+            return working.result()

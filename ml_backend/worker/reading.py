@@ -91,12 +91,12 @@ class TaskReader:
         rows = self.store.get_tasks(self.project, list(dated), columns=("updated_at", "n_listed"))
         return self._stale(dated, {number: (row["updated_at"], row["n_listed"]) for number, row in rows.items()})
 
-    def read_each(self, numbers: Collection[int], *, attend: bool = False) -> set[int]:
+    def read_each(self, numbers: Collection[int]) -> set[int]:
         """Read each of these tasks with a separate request; returns those that exist."""
         if not numbers:
             return set()
         pages = tasks.separate_tasks(self.client, self.number, numbers, page_size=self._page_size)
-        return self._read_pages(pages, attend=attend)
+        return self._read_pages(pages)
 
     def read_all(self) -> None:
         """Compare the whole list of tasks with the store: read what differs, and drop what is gone."""
@@ -125,7 +125,7 @@ class TaskReader:
     def read_marked(self) -> None:
         """Read the few tasks that the store marks, without the list; with many, or if one is gone, compare the list."""
         marked_tasks = self.store.marked(self.project, FEW + 1)
-        if len(marked_tasks) > FEW or len(self.read_each(marked_tasks, attend=True)) < len(marked_tasks):
+        if len(marked_tasks) > FEW or len(self.read_each(marked_tasks)) < len(marked_tasks):
             self.read_all()
 
     def notes(self) -> list[Note]:
@@ -194,21 +194,13 @@ class TaskReader:
                 updated_after=_earlier(since) if since else None,
                 above=min(unread) - 1,
             )
-            unread -= self._read_pages(pages, total=len(unread), attend=True)
+            unread -= self._read_pages(pages, total=len(unread))
         if len(unread) <= FEW:
-            unread -= self.read_each(unread, attend=True)
+            unread -= self.read_each(unread)
         return sorted(unread)
 
-    def _read_pages(
-        self, pages: Iterator[list[dict[str, Any]]], *, total: int | None = None, attend: bool = False
-    ) -> set[int]:
-        """Store the answers and predictions of tasks; returns the tasks.
-
-        Parameters
-        ----------
-        attend : bool
-            Process annotators' changes between two pages.
-        """
+    def _read_pages(self, pages: Iterator[list[dict[str, Any]]], *, total: int | None = None) -> set[int]:
+        """Store the answers and predictions of tasks; returns the tasks."""
         read: set[int] = set()
         asked_at = time.time()
         for page in pages:
@@ -223,8 +215,7 @@ class TaskReader:
             read.update(numbers)
             self._run.report("reading", len(read), total)
             self.users.meet(rows)
-            if attend:
-                self._between_pages()
+            self._between_pages()
             asked_at = time.time()
         return read
 

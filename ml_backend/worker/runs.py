@@ -224,14 +224,11 @@ def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
     store.want(project, full=full)
     while True:
         time.sleep(TICK)
-        is_due = store.is_due(project)  # before the run: a run begins and takes the request in one step
         run = store.run_of(project) or NO_RUN
         if run["number"] > number and run["state"] == "done":
             return UpdateResult.from_dict(run["result"])
         if run["number"] > number and run["state"] == "failed":
             raise SoftirrError(run["message"])
-        if run["number"] == number and run["state"] != "running" and not is_due:
-            store.want(project, full=full)  # the run that was under way took the request for an annotator's change
         if time.time() - (store.noted("alive:worker") or {"at": 0.0})["at"] > SILENT_AFTER:
             raise SoftirrError("The worker process of softirr-ls serve does not answer: look at its log.")
 

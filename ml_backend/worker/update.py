@@ -92,8 +92,7 @@ class ProjectUpdate:
         self._summarize(now=full)
         self._latest.beside(self._answer_requests)
         self.store.update_project(self.project, checked_at=time.time())
-        is_marked = not self._reader.incomplete and bool(self.store.marked(self.project, 1))
-        if self._latest.is_more or is_marked:
+        if not self._reader.incomplete and self.store.marked(self.project, 1):
             self.store.want(self.project)
         result = self._result()
         log.info(

@@ -12,6 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from ml_backend.settings import MODEL_VERSION
+from ml_backend.store.store import NO_RUN
 from ml_backend.web import protocol as protocol_module
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import drain
@@ -39,7 +40,7 @@ class TestHealthSetupVersions:
         assert row["extra_params"] == {"measure": "jaccard", "controls": ["findings"]}
         assert row["origins"] == [], "the request does not say where Label Studio is opened"
         assert bench.store.due(time.time()) == [row["id"]]
-        bench.store.take_due(row["id"])
+        assert bench.store.begin_run(row["id"], NO_RUN)
         bench.store.update_project(row["id"], pulled_at=1.0)
         client.post("/setup", json={**SETUP, "extra_params": {"measure": "jaccard", "controls": "findings"}})
         assert not bench.store.is_due(row["id"]), "asked before each predict, so it must cost nothing"

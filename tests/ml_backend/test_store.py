@@ -12,7 +12,7 @@ import pytest
 from ml_backend.store import requests as requests_module
 from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.store import Store
+from ml_backend.store.store import NO_RUN, Store
 from softirr.errors import InputError, SoftirrError
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import URL
@@ -68,10 +68,10 @@ class TestManyHands:
     def test_one_project_is_made_once(self, store: Store) -> None:
         assert len({row["id"] for row in together(lambda _: store.ensure_project(URL, NUMBER))}) == 1
 
-    def test_due_requests_are_served_once(self, store: Store, project: int) -> None:
+    def test_simultaneous_requests_are_served_by_one_run(self, store: Store, project: int) -> None:
         together(lambda _: store.want(project))
         assert store.due(time.time()) == [project]
-        assert sorted(together(lambda _: store.take_due(project))) == [False] * (HANDS - 1) + [True]
+        assert store.begin_run(project, NO_RUN)
         assert store.due(time.time()) == []
 
     def test_a_full_request_marks_every_task(self, store: Store, project: int) -> None:

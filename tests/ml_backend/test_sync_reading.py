@@ -53,7 +53,6 @@ class TestReadsLittle:
         monkeypatch.setattr(reader_module, "FEW", 2)
         monkeypatch.setattr(reader_module, "NEWEST", 2)
         monkeypatch.setattr(update_module, "NEWEST", 2)
-        monkeypatch.setattr(latest_changes_module, "NEWEST", 2)
         tasks = answered(bench.fake, 10)
         bench.sync()
         for task in tasks[:5]:
@@ -62,6 +61,24 @@ class TestReadsLittle:
         bench.sync()
         assert bench.fake.wrong() == []
         assert bench.fake.calls.count(("GET", "/api/tasks/")) == 3, "the newest, the dates of all, one page"
+
+    def test_one_task_is_tried_as_often_as_a_list(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
+        failures: list[str] = []
+
+        def fail(request: httpx.Request) -> httpx.Response | None:
+            if request.url.path != "/api/tasks/" or not only_one(request) or len(failures) == 6:
+                return None
+            failures.append(request.url.params["page_size"])
+            return httpx.Response(500)
+
+        bench.fake.before = fail
+        result = bench.sync()
+        assert len(failures) == 6
+        assert result.updated == 1
+        assert bench.fake.wrong() == []
 
     def test_edit_does_not_wait_for_recent_imports(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
@@ -177,6 +194,37 @@ class TestReadsLittle:
         assert stops == ["broken off"]
         assert bench.row["summary"] is None
         assert bench.row["summary_stale"]
+
+    def test_a_complete_pull_that_is_asked_for_during_the_coefficients_has_its_turn(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The newest tasks are read at once; the others, and changed settings, need another run."""
+        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.02)
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        attended = threading.Event()
+        summary = bench.scorer.summary
+
+        def slow(*args: Any, **options: Any) -> dict[str, Any]:
+            monkeypatch.setattr(bench.scorer, "summary", summary)
+            bench.fake.read.clear()
+            bench.choose(suggestions=False)
+            bench.store.want(bench.row["id"], full=True)
+            assert attended.wait(60)
+            return summary(*args, **options)
+
+        def note(request: httpx.Request) -> None:
+            if request.url.path == "/api/tasks/" and bench.store.is_due(bench.row["id"]):
+                attended.set()
+
+        monkeypatch.setattr(bench.scorer, "summary", slow)
+        bench.fake.after = note  # type: ignore[assignment]
+        bench.store.update_project(bench.row["id"], summary_stale=True, summary_due=0.0)
+        bench.sync()
+        assert bench.store.is_due(bench.row["id"])
+        bench.sync()
+        assert set(bench.fake.read) == set(tasks)
+        assert not any(prediction["result"] for (prediction,) in bench.fake.predictions().values())
 
     def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -59,7 +59,6 @@ class TestSteadyWork:
         monkeypatch.setattr(update_module, "SCORE_BATCH", 5)
         monkeypatch.setattr(reader_module, "NEWEST", 5)
         monkeypatch.setattr(update_module, "NEWEST", 5)
-        monkeypatch.setattr(latest_changes_module, "NEWEST", 5)
         bench = Bench(tmp_path, page_size=page_size)
         tasks = answered(bench.fake, 24)
         untouched = tasks[:12]

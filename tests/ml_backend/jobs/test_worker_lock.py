@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ml_backend.store.lock import WorkerLock, alone
-from ml_backend.store.store import NO_RUN, Store
+from ml_backend.store.store import Store
 from ml_backend.worker.runs import Worker, wait_for_run
 from softirr.errors import SoftirrError
 from tests.ml_backend.bench import Bench
@@ -124,30 +124,6 @@ class TestLock:
         monkeypatch.setattr(bench.store, "want", want_and_run)
         monkeypatch.setattr("ml_backend.worker.runs.SILENT_AFTER", 1.0)
         assert wait_for_run(bench.store, project, full=True).created == 1
-
-    def test_a_request_that_a_run_under_way_took_is_made_again(
-        self, bench: Bench, project: int, worker: Worker, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        want = bench.store.want
-        requests = []
-
-        def want_while_running(number: int, **options: Any) -> None:
-            want(number, **options)
-            requests.append(options)
-            if len(requests) == 1:  # a run looks for changes during long work, and ends
-                assert bench.store.take_due(number)
-                bench.store.note(f"run:{project}", {**under_way, "state": "done", "finished_at": time.time()})
-            else:
-                monkeypatch.setattr(bench.store, "want", want)
-                worker.run(number)
-
-        under_way = {**NO_RUN, "number": 1, "state": "running"}
-        assert bench.store.begin_run(project, under_way)
-        bench.store.note("alive:worker", {"at": time.time()})
-        monkeypatch.setattr(bench.store, "want", want_while_running)
-        monkeypatch.setattr("ml_backend.worker.runs.SILENT_AFTER", 3.0)
-        assert wait_for_run(bench.store, project, full=True).created == 1
-        assert requests == [{"full": True}, {"full": True}]
 
     def test_a_worker_that_is_gone_is_reported(self, bench: Bench, project: int) -> None:
         with pytest.raises(SoftirrError, match="does not answer"):
