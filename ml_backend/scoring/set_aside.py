@@ -21,7 +21,7 @@ def score_or_set_aside(
     answers: Answers,
     not_faults: tuple[type[Exception], ...],
 ) -> tuple[dict[int, dict[str, Any]], dict[int, str]]:
-    """Score tasks together; where that fails, find the tasks that cannot be scored and score the others.
+    """Score tasks together; if that fails, score them one by one to find those that cannot be scored.
 
     Parameters
     ----------
@@ -48,33 +48,17 @@ def score_or_set_aside(
         return score(answers), {}
     except not_faults:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever a text makes a measure do
+    except Exception:  # noqa: BLE001 - whatever a text makes a measure do
         score({0: {name: _SOUND for entry in answers.values() for name in entry}})
-        return _searched(score, answers, not_faults, error)
-
-
-def _searched(
-    score: Callable[[Answers], dict[int, dict[str, Any]]],
-    answers: Answers,
-    not_faults: tuple[type[Exception], ...],
-    error: Exception,
-) -> tuple[dict[int, dict[str, Any]], dict[int, str]]:
-    """Details and reasons of tasks that could not be scored together, from both halves of them."""
-    numbers = list(answers)
-    if len(numbers) == 1:
-        return {}, {numbers[0]: NOT_SCORED.format(type(error).__name__)}
     details: dict[int, dict[str, Any]] = {}
     reasons: dict[int, str] = {}
-    for half in (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]):
-        answers_of_half = {number: answers[number] for number in half}
+    for number, entry in answers.items():
         try:
-            details |= score(answers_of_half)
+            details |= score({number: entry})
         except not_faults:
             raise
-        except Exception as again:  # noqa: BLE001 - as above
-            scored, failed = _searched(score, answers_of_half, not_faults, again)
-            details |= scored
-            reasons |= failed
+        except Exception as error:  # noqa: BLE001 - as above
+            reasons[number] = NOT_SCORED.format(type(error).__name__)
     return details, reasons
 
 
