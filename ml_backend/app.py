@@ -75,10 +75,9 @@ def _name_requests(app: Flask) -> None:
     def end(response: Response) -> Response:
         response.headers["X-Request-ID"] = g.softirr_request
         rule = request.url_rule.rule if request.url_rule is not None else "(no such address)"
-        milliseconds = round(1000 * (time.monotonic() - g.softirr_started), 1)
-        request_facts = {"method": request.method, "rule": rule, "status": response.status_code, "ms": milliseconds}
+        milliseconds = 1000 * (time.monotonic() - g.softirr_started)
         level = logging.DEBUG if rule in QUIET else logging.INFO
-        log.log(level, "%s %s %d in %.1f ms", *request_facts.values(), extra={"about": request_facts})
+        log.log(level, "%s %s %d in %.1f ms", request.method, rule, response.status_code, milliseconds)
         return response
 
 

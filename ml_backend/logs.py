@@ -1,7 +1,6 @@
 """Logging to standard error: one line per event with its time and request, without tokens and annotation texts."""
 
 import contextvars
-import json
 import logging
 import re
 import secrets
@@ -26,22 +25,14 @@ def begin_request(header: str | None) -> str:
     return name
 
 
-def set_up_logging(level: str, style: str = "text") -> None:
-    """Set up the process's logging.
-
-    Parameters
-    ----------
-    level : str
-        Least level that is written.
-    style : {"text", "json"}
-        Lines for people, or one JSON object per line.
-    """
+def set_up_logging(level: str) -> None:
+    """Set up the process's logging; lines below this level are not written."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json() if style == "json" else _Text())
+    handler.setFormatter(_Text())
     handler.addFilter(Thinned())
     root = logging.getLogger()
     for old in list(root.handlers):
-        if isinstance(old.formatter, _Json | _Text):
+        if isinstance(old.formatter, _Text):
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level)
@@ -106,22 +97,3 @@ class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         record.request = request_id.get()
         return super().format(record)
-
-
-class _Json(logging.Formatter):
-    """One object per line: time, level, logger, request, message, and further values of the line."""
-
-    converter = staticmethod(time.gmtime)
-
-    def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
-            "time": f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03d}Z",
-            "level": record.levelname,
-            "logger": record.name,
-            "request": request_id.get(),
-            "message": record.getMessage(),
-        }
-        line |= getattr(record, "about", {})
-        if record.exc_info:
-            line["where"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)

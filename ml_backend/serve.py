@@ -32,7 +32,7 @@ def serve(settings: Settings) -> int:
 
     A process that ends unexpectedly (out of memory, killed) is started again and continues its work.
     """
-    set_up_logging(settings.log_level, settings.log_format)
+    set_up_logging(settings.log_level)
     keep_private(settings.data)
     store = Store(settings.database_url)
     store.migrate()
@@ -86,7 +86,6 @@ def _environment(settings: Settings) -> dict[str, str]:
         "HOST": settings.host,
         "PORT": str(settings.port),
         "LOG_LEVEL": settings.log_level,
-        "LOG_FORMAT": settings.log_format,
     }
 
 

@@ -59,8 +59,6 @@ class Settings(BaseModel):
         the comparisons page offers, by exact name. Others are the operator's alone.
     allowed_hosts : tuple of str
         Further host names under which this backend is served.
-    log_format : {"text", "json"}
-        Log lines for people or one JSON object each.
     largest_body_mb : int
         MiB of a request's body that are read from callers with a secret; Label Studio sends all selected tasks in one
         request.
@@ -86,9 +84,6 @@ class Settings(BaseModel):
     port: int = Field(default=9090, alias="PORT", gt=0, le=65535)
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)] = Field(
         default="INFO", alias="LOG_LEVEL"
-    )
-    log_format: Annotated[Literal["text", "json"], BeforeValidator(str.lower)] = Field(
-        default="text", alias="LOG_FORMAT"
     )
     largest_body_mb: int = Field(default=128, alias="SOFTIRR_LARGEST_BODY_MB", gt=0)
     measure: str | None = Field(default=None, alias="SOFTIRR_MEASURE")

@@ -50,7 +50,7 @@ def main() -> None:
     """Serve until SIGTERM."""
     os.umask(0o077)
     settings = Settings.from_environment()
-    set_up_logging(settings.log_level, settings.log_format)
+    set_up_logging(settings.log_level)
     services = Services(settings)
     known_secrets = KnownSecrets(lambda: secrets_of_programs(services))
     known_secrets.start()

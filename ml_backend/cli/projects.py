@@ -77,9 +77,7 @@ def sync(parsed: argparse.Namespace) -> None:
 
     services = open_services()
     store, service_settings = services.store, services.settings
-    set_up_logging(
-        "WARNING" if service_settings.log_level == "INFO" else service_settings.log_level, service_settings.log_format
-    )
+    set_up_logging("WARNING" if service_settings.log_level == "INFO" else service_settings.log_level)
     options = given_options(parsed)
     with services.client() as client:
         remote = client.project(parsed.project)

@@ -25,7 +25,7 @@ def main() -> None:
     """Update projects until SIGTERM or SIGINT."""
     os.environ.setdefault(*FEWER_KERNELS)
     settings = Settings.from_environment()
-    set_up_logging(settings.log_level, settings.log_format)
+    set_up_logging(settings.log_level)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -64,7 +64,6 @@ class TestEnvironment:
             ("SOFTIRR_RECONCILE_SECONDS", "nan", "not a positive number: nan"),
             ("SOFTIRR_PAGE_SIZE", "2.5", "not a positive number: 2.5"),
             ("LOG_LEVEL", "loud", "none of 'DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'"),
-            ("LOG_FORMAT", "xml", "none of 'text', 'json'"),
             ("LABEL_STUDIO_URL", "ftp://x", "not an http address: ftp://x"),
             ("LABEL_STUDIO_URL", "http://", "not an http address: http://"),
         ],
