@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["Bools", "Floats", "Ints", "mutual", "numbered_pairs", "score_once", "stronger", "with_equivalence"]
+__all__ = ["Bools", "Floats", "Ints", "mutual", "numbered_pairs", "stronger", "unique_pairs", "with_equivalence"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,38 +53,38 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
 
 
-def score_once(left_texts: Ints, right_texts: Ints, score: Callable[[Ints, Ints], Floats]) -> Floats:
-    """Directions of pairs, each unordered pair of different numbers scored once; 1 for a number with itself.
+def unique_pairs(left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints, Callable[[Floats], Floats]]:
+    """Each unordered pair of different numbers once, and a function that gives the directions of all pairs.
 
     Parameters
     ----------
     left_texts, right_texts : shape (n,)
         Numbers of texts.
-    score : callable
-        Takes pairs of numbers in ascending order, the smaller number first, and returns their directions.
 
     Returns
     -------
-    shape (n, 2)
+    tuple of (shape (m,), shape (m,), callable)
+        The smaller and the larger number of each pair, and a function that takes their directions, shape (m, 2), and
+        returns the directions of all n pairs: 1 for a number with itself.
 
     Examples
     --------
-    >>> def score(low, high):
-    ...     print(low.tolist(), high.tolist())
-    ...     return np.array([[0.2, 0.8]])
-    >>> score_once(np.array([1, 3, 3]), np.array([3, 1, 3]), score).tolist()
-    [1] [3]
-    [[0.2, 0.8], [0.8, 0.2], [1.0, 1.0]]
+    >>> low, high, restored = unique_pairs(np.array([1, 3, 3]), np.array([3, 1, 3]))
+    >>> low.tolist(), high.tolist(), restored(np.array([[0.2, 0.8]])).tolist()
+    ([1], [3], [[0.2, 0.8], [0.8, 0.2], [1.0, 1.0]])
     """
-    result = np.ones((len(left_texts), 2), dtype=np.float64)
     different = np.flatnonzero(left_texts != right_texts)
-    if len(different):
-        a, b = left_texts[different], right_texts[different]
-        size = int(max(a.max(), b.max())) + 1
-        keys, index = np.unique(np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True)
-        values = score(*np.divmod(keys, size))[index]
+    a, b = left_texts[different], right_texts[different]
+    size = int(max(a.max(initial=0), b.max(initial=0))) + 1
+    keys, index = np.unique(np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True)
+
+    def restored(directions: Floats) -> Floats:
+        result = np.ones((len(left_texts), 2), dtype=np.float64)
+        values = directions[index]
         result[different] = np.where((a > b)[:, None], values[:, ::-1], values)
-    return result
+        return result
+
+    return *np.divmod(keys, size), restored
 
 
 def mutual(directions: Floats) -> Floats:

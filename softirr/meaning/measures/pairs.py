@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs, score_once
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs, unique_pairs
 from softirr.meaning.measures.cache import PairCache, text_hash
-from softirr.meaning.measures.pair_counts import add_pairs
 from softirr.meaning.measures.protocols import Measure, Pairs
 from softirr.provenance import Progress
 from softirr.text import normalize
@@ -66,11 +65,18 @@ class PairScorer:
 
     def score(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ≡ b) of text left_texts[k] with text right_texts[k], shape (n,)."""
-        return mutual(self._directions(left_texts, right_texts))
+        return mutual(self.directions(left_texts, right_texts))
 
     def entail(self, left_texts: Ints, right_texts: Ints) -> Floats | None:
         """P(a ⇒ b) and P(b ⇒ a) of texts left_texts[k] and right_texts[k], shape (n, 2); None without directions."""
-        return self._directions(left_texts, right_texts) if self.directional else None
+        return self.directions(left_texts, right_texts) if self.directional else None
+
+    def directions(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        """P(a ⇒ b) and P(b ⇒ a) of texts left_texts[k] and right_texts[k], shape (n, 2)."""
+        low, high, restored = unique_pairs(self._ids[left_texts], self._ids[right_texts])
+        if not self.measure.stages:
+            return restored(self._measured(low, high))
+        return restored(self._pipeline.directions(low, high, self._measured_once))
 
     def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
@@ -81,24 +87,18 @@ class PairScorer:
         self.pairs_scored += _different_pairs(a, b)
         return self._pipeline.block(a, b, lambda rows, columns: self.measure.block(self._texts, rows, columns))
 
-    def _directions(self, left_texts: Ints, right_texts: Ints) -> Floats:
-        """Both directions, shape (n, 2), of pairs of the project's texts."""
-        measured = self._at_once if self.cheap else self._each_once
-        if not self.measure.stages:
-            return score_once(self._ids[left_texts], self._ids[right_texts], measured)
+    def _measured_once(self, left_texts: Ints, right_texts: Ints) -> Floats:
+        """Scores of pairs of the pipeline's texts, in any order."""
+        low, high, restored = unique_pairs(left_texts, right_texts)
+        return restored(self._measured(low, high))
 
-        def staged(a: Ints, b: Ints) -> Floats:
-            return self._pipeline.directions(a, b, lambda c, d: score_once(c, d, measured))
-
-        return score_once(self._ids[left_texts], self._ids[right_texts], staged)
-
-    def _at_once(self, low: Ints, high: Ints) -> Floats:
-        """Scores of a measure with blocks, which are not worth remembering."""
-        self.pairs_scored += len(low)
-        return self.measure.checked(self.measure.directions(self._texts, low, high))
-
-    def _each_once(self, low: Ints, high: Ints) -> Floats:
-        """Scores of sorted pairs, from memory, else from the cache, else from the measure."""
+    def _measured(self, low: Ints, high: Ints) -> Floats:
+        """Scores of sorted pairs, which are remembered if the measure has no blocks."""
+        if not len(low):
+            return np.zeros((0, 2))
+        if self.cheap:
+            self.pairs_scored += len(low)
+            return self.measure.checked(self.measure.directions(self._texts, low, high))
         keys = low * len(self._texts) + high
         values, is_known = self._known.get(keys)
         new = np.flatnonzero(~is_known)
@@ -113,7 +113,6 @@ class PairScorer:
         A chunk has texts of similar lengths, because length determines cost. The longest are first, so that memory runs
         out early.
         """
-        add_pairs(self.measure.raw_name, ((self._texts[i], self._texts[j]) for i, j in _both(low, high)))
         values, is_cached = self._cached(low, high)
         lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.meaning.lexicon.words import word_list
-from softirr.meaning.measures.arrays import Floats, Ints, mutual, numbered_pairs, score_once
+from softirr.meaning.measures.arrays import Floats, Ints, mutual, numbered_pairs, unique_pairs
 from softirr.meaning.measures.stages import Pipeline, Stage
 from softirr.provenance import Provenance
 
@@ -136,10 +136,12 @@ class Measure(ABC):
         texts, left_texts, right_texts = numbered_pairs(pairs)
         pipeline = self.pipeline(texts)
 
-        def scored(low: Ints, high: Ints) -> Floats:
-            return self.checked(self.directions(pipeline.texts, low, high))
+        def scored(a: Ints, b: Ints) -> Floats:
+            low, high, restored = unique_pairs(a, b)
+            directions = self.directions(pipeline.texts, low, high) if len(low) else np.zeros((0, 2))
+            return restored(self.checked(directions))
 
-        return pipeline.directions(left_texts, right_texts, lambda a, b: score_once(a, b, scored))
+        return pipeline.directions(left_texts, right_texts, scored)
 
     def score(self, pairs: Pairs) -> Floats:
         """P(a ≡ b) of each pair, shape (n,).

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.kinds import find_kind
+from softirr.meaning.measures.arrays import mutual
 from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
 
 if TYPE_CHECKING:
@@ -56,12 +58,18 @@ class AnswerScorer:
         """
         left_answers, right_answers = np.asarray(k, dtype=np.int64), np.asarray(l, dtype=np.int64)
         if self.single:
-            return np.asarray(self.scorer.score(self._flat[left_answers], self._flat[right_answers]), dtype=np.float64)
-        out = np.ones(len(left_answers))
+            return mutual(self.scorer.directions(self._flat[left_answers], self._flat[right_answers]))
         # an answer is equivalent to itself under every measure
         differing = np.flatnonzero(left_answers != right_answers)
         key, back = np.unique(left_answers[differing] * len(self._size) + right_answers[differing], return_inverse=True)
-        out[differing] = self._score_sets(key // len(self._size), key % len(self._size))[back]
+        left_sets, right_sets = np.divmod(key, len(self._size))
+        set_scores = np.empty(len(key))
+        for batch in self._batches(left_sets, right_sets):
+            left_texts, right_texts, sizes = self._grids(left_sets[batch], right_sets[batch])
+            weights = mutual(self.scorer.directions(left_texts, right_texts))
+            set_scores[batch] = batched_set_equivalence(weights, sizes, method=self.method, sets=self.sets)
+        out = np.ones(len(left_answers))
+        out[differing] = set_scores[back]
         return out
 
     def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
@@ -98,25 +106,26 @@ class AnswerScorer:
         out[same] = 1.0
         return out
 
-    def _score_sets(self, k: NDArray[np.int64], l: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: E741
-        sizes = np.stack([self._size[k], self._size[l]], axis=1)
+    def _batches(self, left_sets: NDArray[np.int64], right_sets: NDArray[np.int64]) -> Iterator[slice]:
+        """Yield parts of pairs of sets, with a bounded number of pairs of texts each."""
+        ends = np.cumsum(self._size[left_sets] * self._size[right_sets])
+        start = 0
+        while start < len(ends):
+            done = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, done + _ASKED_AT_ONCE, side="right")))
+            yield slice(start, stop)
+            start = stop
+
+    def _grids(
+        self, left_sets: NDArray[np.int64], right_sets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the pairs of texts in pairs of sets, row by row for each pair of sets, and the sizes of the sets."""
+        sizes = np.stack([self._size[left_sets], self._size[right_sets]], axis=1)
         area = sizes[:, 0] * sizes[:, 1]
-        out = np.empty(len(k))
-        ends = np.cumsum(area)
-        lo = 0
-        while lo < len(k):
-            done = int(ends[lo - 1]) if lo else 0
-            hi = max(lo + 1, int(np.searchsorted(ends, done + _ASKED_AT_ONCE, side="right")))
-            batch = slice(lo, hi)
-            a, n = area[batch], sizes[batch, 1]
-            within = np.arange(int(a.sum())) - np.repeat(np.cumsum(a) - a, a)
-            per = np.repeat(np.maximum(n, 1), a)
-            left_texts = self._flat[np.repeat(self._start[k[batch]], a) + within // per]
-            right_texts = self._flat[np.repeat(self._start[l[batch]], a) + within % per]
-            weights = np.asarray(self.scorer.score(left_texts, right_texts)) if len(left_texts) else np.empty(0)
-            out[batch] = batched_set_equivalence(weights, sizes[batch], method=self.method, sets=self.sets)
-            lo = hi
-        return out
+        within = np.arange(int(area.sum())) - np.repeat(np.cumsum(area) - area, area)
+        width = np.repeat(np.maximum(sizes[:, 1], 1), area)
+        left_texts = self._flat[np.repeat(self._start[left_sets], area) + within // width]
+        return left_texts, self._flat[np.repeat(self._start[right_sets], area) + within % width], sizes
 
     def _locate(
         self, answers: NDArray[np.int64]

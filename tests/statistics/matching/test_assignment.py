@@ -189,10 +189,10 @@ class MatrixScorer:
         self.asked = 0
         self.most = 0
 
-    def score(self, left_texts, right_texts):
+    def directions(self, left_texts, right_texts):
         self.asked += len(left_texts)
         self.most = max(self.most, len(left_texts))
-        return self.p[np.asarray(left_texts), np.asarray(right_texts)]
+        return np.repeat(self.p[np.asarray(left_texts), np.asarray(right_texts)][:, None], 2, axis=1)
 
     def block(self, rows, cols):
         self.asked += len(rows) * len(cols)
