@@ -21,15 +21,6 @@ def _default_data_folder() -> Path:
     return user_data_path("softirr", appauthor=False)
 
 
-def _default_cache(values: Mapping[str, Any]) -> str:
-    """The store's PostgreSQL, which all machines reach, else a file."""
-    return (
-        values["database_url"]
-        if values["database_url"].startswith("postgres")
-        else str(values["data"] / "pairs.sqlite3")
-    )
-
-
 _Words = Annotated[
     tuple[str, ...], BeforeValidator(lambda text: text.replace(",", " ").split() if isinstance(text, str) else text)
 ]
@@ -77,7 +68,9 @@ class Settings(BaseModel):
         alias="SOFTIRR_DATABASE_URL",
         repr=False,
     )
-    cache_url: str = Field(default_factory=_default_cache, alias="SOFTIRR_CACHE", repr=False)
+    cache_url: str = Field(
+        default_factory=lambda values: str(values["data"] / "pairs.sqlite3"), alias="SOFTIRR_CACHE", repr=False
+    )
     basic_auth_user: str = Field(default="", alias="BASIC_AUTH_USER")
     basic_auth_pass: str = Field(default="", alias="BASIC_AUTH_PASS", repr=False)
     host: str = Field(default="127.0.0.1", alias="HOST")

@@ -139,7 +139,7 @@ def add_model_options(group: Group) -> None:
     group.add_argument(
         "--cache",
         metavar="URL",
-        help="store of scored pairs: a file, a PostgreSQL URL, or none (a file in your cache folder; SOFTIRR_CACHE)",
+        help="store of scored pairs: a file, or none (a file in your cache folder; SOFTIRR_CACHE)",
     )
 
 

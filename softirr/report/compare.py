@@ -30,7 +30,6 @@ from softirr.report.compared_parts import (
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import is_table, table_from
 from softirr.report.options import AgreementOptions
-from softirr.statistics.comparisons.multiple_tests import equality
 
 __all__ = ["compare", "label_of"]
 
@@ -199,7 +198,6 @@ def _comparison(
         compared=compared,
         paired=bool(differences) and all(change.n_shared > 1 for change in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,
-        equality=equality(samples, independent=independent),
         warnings=tuple(warnings),
         misfits=tuple(dict.fromkeys(misfits)),
     )

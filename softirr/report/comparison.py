@@ -18,7 +18,6 @@ from softirr.report.forest import Row, forest_text
 from softirr.report.terminal_report import measure_phrase, policy_lines, table_lines
 from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
-from softirr.statistics.comparisons.multiple_tests import Equality
 from softirr.text import printable
 
 __all__ = ["Comparison", "range_of"]
@@ -46,8 +45,6 @@ class Comparison(JsonObject):
         Whether every two groups share items.
     adjusted : str or None
         How p values are adjusted: ``holm``, or None.
-    equality : Equality or None
-        Test that three or more groups are the same.
     others : tuple of Group
         Where a rater or model is compared with the others: each of them with the rest of them.
     margin : float or None
@@ -82,7 +79,6 @@ class Comparison(JsonObject):
     compared: str = "tables"
     paired: bool = False
     adjusted: str | None = None
-    equality: Equality | None = None
     others: tuple[Group, ...] = ()
     margin: float | None = None
     alternative: tuple[AlternativeAnnotator, ...] = ()
@@ -170,15 +166,10 @@ class Comparison(JsonObject):
             yield f"Note: {warning}"
 
     def sentences(self) -> list[str]:
-        """The result in sentences: the only difference, the test of several groups, and the verdicts."""
+        """The result in sentences: the only difference, and the verdicts."""
         sentences: list[str] = []
         if len(self.differences) == 1:
             sentences.append(self._sentence(self.differences[0]))
-        if self.equality is not None:
-            sentences.append(
-                f"Test that all are the same: chi-square {self.equality.statistic:.2f}, {self.equality.df} degrees "
-                f"of freedom, p {_p_is(self.equality.p)}."
-            )
         sentences += [f"{printable(entry.b)}: {entry.verdict}." for entry in self.differences if entry.verdict]
         return sentences + [entry.sentence for entry in self.alternative]
 

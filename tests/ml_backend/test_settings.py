@@ -78,10 +78,9 @@ class TestEnvironment:
         settings = Settings.from_environment(variables, port=2, data=tmp_path, measure=None)
         assert (settings.port, settings.data, settings.measure) == (2, tmp_path, "jaccard")
 
-    def test_pairs_are_kept_in_the_stores_postgresql(self) -> None:
-        url = "postgresql://u@h/d"
-        assert Settings.from_environment({"SOFTIRR_DATABASE_URL": url}).cache_url == url
-        assert Settings.from_environment({"SOFTIRR_DATABASE_URL": url, "SOFTIRR_CACHE": "x"}).cache_url == "x"
+    def test_pairs_are_kept_in_the_data_folder(self, tmp_path: Path) -> None:
+        assert Settings.from_environment({}, data=tmp_path).cache_url == str(tmp_path / "pairs.sqlite3")
+        assert Settings.from_environment({"SOFTIRR_CACHE": "x"}, data=tmp_path).cache_url == "x"
 
     def test_hosts_are_in_lower_case_and_blank_values_are_none(self) -> None:
         settings = Settings.from_environment({"SOFTIRR_ALLOWED_HOSTS": "A.example, b", "SOFTIRR_MEASURE": "  "})

@@ -30,8 +30,8 @@ def rows_of(n: int, accuracy: Mapping[str, float], seed: int = 0, start: int = 0
     return rows
 
 
-def table_of(rows: Iterable[Row], fields: dict[str, dict[str, str]] | None = None) -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows).with_fields(fields or {})
+def table_of(rows: Iterable[Row]) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
 
 
 def written(path: Path, rows: Iterable[Row], **fields: Callable[[Row], object]) -> str:

@@ -160,7 +160,7 @@ def open_cache(url: str | None = None) -> PairCache:
     Parameters
     ----------
     url : str, optional
-        ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. None means the
+        ``none`` (this process's memory only), a file, or ``sqlite:///FILE``. None means the
         environment variable SOFTIRR_CACHE, else a file in the user's cache folder (where that can't be written: memory
         only, with a warning).
 
@@ -180,11 +180,7 @@ def open_cache(url: str | None = None) -> PairCache:
             return MemoryCache()
     if url == "none":
         return MemoryCache()
-    if url.startswith(("postgresql:", "postgres:", "postgresql+")):
-        from softirr.meaning.measures.postgres_cache import PostgresCache
-
-        return PostgresCache(url)
     scheme, separator, path = url.partition("://")
     if separator and scheme != "sqlite":
-        raise InputError(f"A cache can't be at {scheme}://...; use none, a file, sqlite:///FILE or postgresql://...")
+        raise InputError(f"A cache can't be at {scheme}://...; use none, a file or sqlite:///FILE.")
     return SQLiteCache(path.removeprefix("/") if separator else url)

@@ -19,7 +19,6 @@ from softirr.answers.ratings import Floats
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, student_quantile
 
 __all__ = [
-    "covariance",
     "difference",
     "equivalence_p",
     "limit",
@@ -32,24 +31,6 @@ __all__ = [
 _CERTAIN = 1e-9
 _NORMAL = 1.959964
 _TAIL = 0.025
-
-
-def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
-    """Covariance of two coefficients: from their draws, in which an item has the same weights.
-
-    Parameters
-    ----------
-    a, b : Sample
-        Coefficients with their draws. Items of the same id are the same items, unless ``independent``.
-    independent : bool
-        Whether items of the same id are different items, so that the covariance is 0.
-    """
-    if independent or len(set(a.items) & set(b.items)) < 2:
-        return 0.0
-    if min(float(np.std(a.draws)), float(np.std(b.draws))) <= _CERTAIN:
-        return 0.0
-    correlation = float(np.corrcoef(a.draws, b.draws)[0, 1])
-    return correlation * float(a.coefficient.standard_error or 0.0) * float(b.coefficient.standard_error or 0.0)
 
 
 def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficient:

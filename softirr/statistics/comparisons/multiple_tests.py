@@ -1,26 +1,15 @@
-"""Tests of several hypotheses at once, and of several coefficients being the same.
+"""Tests of several hypotheses at once.
 
 References
 ----------
 Holm, S. (1979). A simple sequentially rejective multiple test procedure.
-Fleiss, J. L. (1981). Statistical methods for rates and proportions, chapter 13 (homogeneity of kappas).
-Vanbelle, S. and Albert, A. (2008). A bootstrap method for comparing correlated kappa coefficients.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-
-from softirr.json_object import JsonObject
-from softirr.statistics.coefficients.intervals import Sample
-from softirr.statistics.comparisons.difference import covariance
-
-__all__ = ["Equality", "equality", "holm", "holm_levels"]
-
-_CERTAIN = 1e-9
+__all__ = ["holm", "holm_levels"]
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
@@ -81,62 +70,3 @@ def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
         going = going and value < levels[index]
         n_remaining -= going
     return levels
-
-
-@dataclass(frozen=True)
-class Equality(JsonObject):
-    """A test that several coefficients are the same.
-
-    Attributes
-    ----------
-    statistic : float
-        Wald's chi-square, or Hotelling's T².
-    df : int
-        One less than the number of coefficients.
-    p : float
-        Probability of a statistic at least this large if the coefficients are the same.
-    """
-
-    statistic: float
-    df: int
-    p: float
-
-
-def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equality | None:
-    """Test that three or more coefficients are the same.
-
-    With different items it is Fleiss's (1981) chi-square test, with the same items Hotelling's T² test (Vanbelle and
-    Albert 2008). None if a standard error is 0.
-
-    Parameters
-    ----------
-    samples : sequence of Sample
-        Coefficients with their draws; undefined ones are left out.
-    independent : bool
-        Whether items of the same id are different items.
-
-    Returns
-    -------
-    Equality or None
-        None for fewer than three coefficients, if a standard error is 0, or if they are copies of one another.
-    """
-    from scipy.stats import chi2, f
-
-    usable = [s for s in samples if s.coefficient.value is not None and s.coefficient.standard_error]
-    k = len(usable)
-    if k < 3 or k < len([s for s in samples if s.coefficient.value is not None]):
-        return None
-    matrix = np.diag([float(s.coefficient.standard_error or 0.0) ** 2 for s in usable])
-    for i in range(k):
-        for j in range(i):
-            matrix[i, j] = matrix[j, i] = covariance(usable[i], usable[j], independent=independent)
-    values = np.array([float(s.coefficient.value or 0.0) for s in usable])
-    contrast = np.eye(k)[1:] - np.eye(k)[0]
-    apart, spread = contrast @ values, contrast @ matrix @ contrast.T
-    if np.linalg.eigvalsh(spread)[0] <= _CERTAIN * np.trace(matrix):  # copies of one another
-        return None
-    statistic = float(apart @ np.linalg.solve(spread, apart))
-    n = min(len(s.items) for s in usable)
-    if not independent and all(set(s.items) == set(usable[0].items) for s in usable) and n > k:
-        return Equality(statistic, k - 1, float(f.sf(statistic * (n - k + 1) / ((n - 1) * (k - 1)), k - 1, n - k + 1)))
-    return Equality(statistic, k - 1, float(chi2.sf(statistic, k - 1)))

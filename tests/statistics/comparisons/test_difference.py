@@ -9,12 +9,11 @@ from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import (
-    covariance,
     difference,
     limit,
     p_value,
 )
-from softirr.statistics.comparisons.multiple_tests import equality, holm, holm_levels
+from softirr.statistics.comparisons.multiple_tests import holm, holm_levels
 from softirr.statistics.draws import Draws
 from softirr.statistics.item_weights import N_DRAWS
 
@@ -98,7 +97,6 @@ class TestPublished:
     def test_other_items_are_independent(self) -> None:
         a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2), start=100)
         apart, same = difference(a, b), difference(a, _sample(_matrix(ROUND_2)), independent=True)
-        assert covariance(a, b) == 0 == covariance(a, a, independent=True)
         for result in (apart, same):
             assert result.standard_error == pytest.approx(np.hypot(np.std(a.draws), np.std(b.draws)), rel=0.05)
 
@@ -146,23 +144,6 @@ class TestHolmLevels:
         p = p_value(coefficient, 20)
         assert p is not None and limit(coefficient, 20, p, upper=False) == pytest.approx(0)
         assert limit(coefficient, 20, 0.05, upper=True) == pytest.approx(0.6)
-
-
-class TestEquality:
-    def test_fleiss_chi_square_of_independent_kappas(self) -> None:
-        samples = [_sample(_matrix(ROUND_1), start=n * 100) for n in range(2)] + [_sample(_matrix(ROUND_2), start=900)]
-        test = equality(samples)
-        weight = np.array([1 / (s.coefficient.standard_error or 1) ** 2 for s in samples])
-        value = np.array([s.coefficient.value for s in samples])
-        mean = weight @ value / weight.sum()
-        assert test is not None and test.df == 2
-        assert test.statistic == pytest.approx(float(weight @ (value - mean) ** 2))
-
-    def test_two_are_a_difference(self) -> None:
-        assert equality([_sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2))]) is None
-
-    def test_copies_have_no_test(self) -> None:
-        assert equality([_sample(_matrix(ROUND_1))] * 3) is None
 
 
 @pytest.mark.slow
