@@ -27,7 +27,7 @@ FRAME = pd.DataFrame(
         for who in ("ann", "bob", "model:one")
     ]
 )
-TABLE = softirr.read(FRAME, fields=["site", "day"])
+TABLE = softirr.read(FRAME)
 FUNCTIONS: dict[str, Any] = {
     "agreement": lambda table: softirr.agreement(table, "exact").to_dict()["coefficients"],
     "item_agreement": lambda table: softirr.item_agreement(table, "exact"),

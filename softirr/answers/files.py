@@ -13,7 +13,6 @@ from typing import Any
 from softirr.answers.answer import MODEL
 from softirr.answers.archives import Folder, folder_sha256, unpacked
 from softirr.answers.frames import frame_rows, is_frame
-from softirr.answers.item_fields import ItemFields
 from softirr.answers.json_values import json_rows
 from softirr.answers.layout import listed, shown
 from softirr.answers.prepare import prepare_input
@@ -25,6 +24,7 @@ from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source, contents
 from softirr.answers.table import AnnotationTable
+from softirr.answers.weight_column import WeightColumn
 from softirr.answers.weights import weighted
 from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
@@ -47,8 +47,7 @@ def read(
     ----------
     source : path, "-" for standard input, open text stream, or data frame of pandas, polars or pyarrow
         A long table has a row for each text: several rows of one item and rater are a set. A wide table has a row for
-        each item and a column for each rater, a survey a row for each rater and a column for each item. A cell of a
-        data frame or of JSON may be a list of texts.
+        each item and a column for each rater. A cell of a data frame or of JSON may be a list of texts.
     options : ReadOptions, optional
         Options that are used for several inputs.
     progress : callable, optional
@@ -121,11 +120,12 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
     """Return the prepared table of each field of an input."""
     if options.format not in format_names():
         raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
-    request = Request("", options, ItemFields(options.item_fields))
+    request = Request("", options, WeightColumn(options.weight))
     raw, sha256 = _raw(source, request, progress)
     tables = prepare_input(raw, options.preparation, _kinds(raw, options), sha256)
-    weight = options.weight
-    return tables if weight is None else {name: weighted(table, weight) for name, table in tables.items()}
+    if options.weight is None:
+        return tables
+    return {name: weighted(table, raw.weights, f" in {options.weight}") for name, table in tables.items()}
 
 
 def _kinds(raw: RawInput, options: ReadOptions) -> dict[str, str | None]:

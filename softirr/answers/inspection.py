@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +18,6 @@ from softirr.keywords import takes_options
 __all__ = ["Inspection", "inspect", "inspected"]
 
 _SHOWN = 10
-_LETTERS = 200_000
 
 
 @dataclass(frozen=True)
@@ -51,8 +48,6 @@ class Inspection(JsonObject):
         Rows beyond the first of one rater on one item.
     n_texts, n_duplicates : int
         Different texts, and texts that an item has from several raters in the same words.
-    scripts : dict of str to float
-        Share of the letters in each script, such as LATIN.
     missing_marks : dict of str to dict of str to int
         Missing answers that are written as a text: rater -> text, such as NA -> how many.
     excluded : dict of str to int
@@ -78,7 +73,6 @@ class Inspection(JsonObject):
     n_repeated: int
     n_texts: int
     n_duplicates: int
-    scripts: dict[str, float]
     missing_marks: dict[str, dict[str, int]]
     excluded: dict[str, int]
     rows: tuple[tuple[str, str, tuple[str, ...]], ...]
@@ -141,7 +135,6 @@ def inspected(table: AnnotationTable) -> Inspection:
         n_repeated=reading.n_repeated if reading else 0,
         n_texts=len(table.texts),
         n_duplicates=_duplicates(table),
-        scripts=_scripts(table.texts),
         missing_marks=left_out_marks(table.excluded),
         excluded=dict(Counter(left_out.reason for left_out in table.excluded).most_common()),
         rows=tuple((table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in first),
@@ -157,17 +150,3 @@ def _duplicates(table: AnnotationTable) -> int:
         for text in table.answers[answer]
     )
     return sum(n > 1 for n in n_raters_of.values())
-
-
-def _scripts(texts: Sequence[str]) -> dict[str, float]:
-    """Return the share of the letters in each script, the first word of a letter's name."""
-    letters: Counter[str] = Counter()
-    for text in texts:
-        letters.update(mark for mark in text if mark.isalpha())
-        if letters.total() > _LETTERS:
-            break
-    scripts: Counter[str] = Counter()
-    for mark, n in letters.items():
-        scripts[unicodedata.name(mark, "OTHER").split(" ")[0]] += n
-    total = scripts.total()
-    return {name: round(n / total, 4) for name, n in scripts.most_common(5)}

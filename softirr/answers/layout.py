@@ -25,14 +25,13 @@ __all__ = [
 COMMANDS = (
     "--item COLUMN --rater COLUMN --text COLUMN",
     "--item COLUMN --raters COLUMN,COLUMN",
-    "--rater COLUMN --items COLUMN,COLUMN",
 )
-"""Options that name the columns of a table: a row for each answer, for each item, or for each rater."""
+"""Options that name the columns of a table: a row for each answer, or for each item."""
 
 
 def _column_options(*names: str) -> str:
     """Options that name columns."""
-    columns = (("COLUMN", "COLUMN") if name in ("raters", "items") else ("COLUMN",) for name in names)
+    columns = (("COLUMN", "COLUMN") if name == "raters" else ("COLUMN",) for name in names)
     return " ".join(option(name, *values) for name, values in zip(names, columns, strict=True))
 
 
@@ -51,8 +50,7 @@ class UnknownColumns(InputError):
         self.name, self.columns = name, tuple(columns)
         super().__init__(
             f"{name} has the columns {listed(columns)}. Name them: {_column_options('item', 'rater', 'text')} if each "
-            f"row is an answer, {_column_options('item', 'raters')} if each rater has a column, or "
-            f"{_column_options('rater', 'items')} if each item has a column."
+            f"row is an answer, or {_column_options('item', 'raters')} if each rater has a column."
         )
 
 
@@ -81,8 +79,6 @@ class Layout:
         Columns of the texts: each is a field, and ``a+b`` takes the texts of two columns as one answer.
     raters : sequence of str, or mapping
         A column for each rater.
-    items : sequence of str, or mapping
-        A column for each item, as surveys have it; the rows are raters.
     empty : {"missing", "none"} or None
         Meaning of an empty cell: not asked, or nothing found. None takes what is usual for the format.
     repeats : {"set", "first", "last", "refuse"} or None
@@ -93,7 +89,6 @@ class Layout:
     rater: str | None = None
     text: Groups = ()
     raters: Groups = ()
-    items: Groups = ()
     empty: str | None = None
     repeats: str | None = None
 
@@ -102,23 +97,19 @@ class Layout:
             value = getattr(self, name)
             if value is not None and value not in allowed:
                 raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
-        for name in ("text", "raters", "items"):
+        for name in ("text", "raters"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
-        if self.raters and (self.rater or self.items or self.text):
+        if self.raters and (self.rater or self.text):
             raise InputError(
                 f"With {option('raters')}, each rater has a column: name {option('item')} with it, and no other "
                 "columns."
-            )
-        if self.items and (self.item or self.text):
-            raise InputError(
-                f"With {option('items')}, each item has a column: name {option('rater')} with it, and no other columns."
             )
 
     @property
     def names_columns(self) -> bool:
         """Whether the user names any column."""
-        return bool(self.item or self.rater or self.text or self.raters or self.items)
+        return bool(self.item or self.rater or self.text or self.raters)
 
 
 @dataclass(frozen=True)
@@ -127,12 +118,12 @@ class Columns:
 
     Attributes
     ----------
-    kind : {"long", "wide", "survey"}
-        A row for each text, a column for each rater, or a column for each item.
+    kind : {"long", "wide"}
+        A row for each text, or a column for each rater.
     item, rater : tuple of int
         Columns that name the item and the rater.
     groups : mapping of str to tuple of int
-        Columns of each field (long), rater (wide) or item (survey).
+        Columns of each field (long) or rater (wide).
     is_standard : bool
         Whether this is the table ``item,rater,text`` of the documentation: its empty texts are answers, and several
         rows are a set.
@@ -173,8 +164,6 @@ def find_columns(columns: Sequence[str], layout: Layout, name: str) -> Columns |
     header = _Header(columns, name)
     if layout.raters:
         return Columns("wide", header.find(layout.item or "item"), (), header.groups(layout.raters, "raters"))
-    if layout.items:
-        return Columns("survey", (), header.find(layout.rater or "rater"), header.groups(layout.items, "items"))
     item, rater = header.find(layout.item or "item"), header.find(layout.rater or "rater")
     return Columns("long", item, rater, header.groups(layout.text or ("text",), "text"))
 

@@ -81,7 +81,7 @@ def prepare(
     )
     if source is not None:
         reading = Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
-        table = replace(table.with_fields(source.item_values), reading=reading, input_sha256=sha256)
+        table = replace(table, reading=reading, input_sha256=sha256)
     counts = MarkCounts.of(table, work.marks)
     warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *work.notes)
     split = None
@@ -144,7 +144,7 @@ def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate:
     prepared = prepare(raw, replace(settings, casefold=table.casefold, ignore_harakat=table.ignore_harakat))
     excluded = (*table.excluded, *prepared.excluded)
     warnings = tuple(dict.fromkeys((*table.warnings, *prepared.warnings)))
-    unchanged = {name: getattr(table, name) for name in ("reading", "input_sha256", "fields", "weights")}
+    unchanged = {name: getattr(table, name) for name in ("reading", "input_sha256", "weights")}
     return replace(prepared, excluded=excluded, warnings=warnings, **unchanged)
 
 

@@ -123,8 +123,8 @@ class RawInput:
         Number of rows, records or tasks.
     location : callable
         Returns the place of a line in words, such as ``answers.csv, line 3``.
-    item_values : dict of str to dict of str to str
-        Fields of the items: item -> field -> value.
+    weights : dict of str to str
+        Weights of the items as texts, by item.
     rater_names : dict of str to str
         Names of raters by their ids, if the input has both.
     """
@@ -134,5 +134,5 @@ class RawInput:
     fields: dict[str, RawField]
     n_rows: int = 0
     location: Callable[[int], str] = str
-    item_values: dict[str, dict[str, str]] = field(default_factory=dict)
+    weights: dict[str, str] = field(default_factory=dict)
     rater_names: dict[str, str] = field(default_factory=dict)

@@ -34,20 +34,15 @@ class ReadOptions:
     predictions_as_raters : bool
         Whether each model version of a Label Studio export counts as a rater.
     item, rater : str, optional
-        Columns of a long table, needed unless their names leave no doubt. ``item`` of a wide table and ``rater`` of a
-        survey, too. ``a+b`` takes two columns together.
+        Columns of a long table, needed unless their names leave no doubt; of a wide table ``item`` only. ``a+b`` takes
+        two columns together.
     text : str or sequence of str, optional
         The column of the texts of a long table; :func:`softirr.read_texts` reads several.
     raters : sequence of str, or mapping of names to columns, optional
         The table is wide, and these columns are its raters.
-    items : sequence of str, or mapping of names to columns, optional
-        The table is a survey, and these columns are its items.
-    fields : sequence of str
-        Fields of the items to read, such as ``site``: values in ``data`` of Label Studio's tasks
-        (``annotated_at`` is when the newest annotation was made), other columns of a table, other keys of JSONL.
     weight : str, optional
-        A field with the weight of each item, such as a survey's case weight: an item of weight 2 counts as two such
-        items.
+        Column of a table, key of JSONL, or field of the data of Label Studio's tasks, with the weight of each item,
+        such as a survey's case weight: an item of weight 2 counts as two such items.
     header : {"first", "none"}
         Whether the first row names the columns. Without a header, columns are named 1, 2, 3; if no column of items is
         named, each row is an item, and if all cells are numbers, each column is a rater.
@@ -103,8 +98,6 @@ class ReadOptions:
     rater: str | None = None
     text: str | Sequence[str] = ()
     raters: Groups = ()
-    items: Groups = ()
-    fields: Sequence[str] = ()
     weight: str | None = None
     header: str = "first"
     empty: str | None = None
@@ -135,7 +128,7 @@ class ReadOptions:
     @property
     def layout(self) -> Layout:
         """Columns as the options name them."""
-        return Layout(self.item, self.rater, self.text, self.raters, self.items, self.empty, self.repeats)
+        return Layout(self.item, self.rater, self.text, self.raters, self.empty, self.repeats)
 
     @property
     def marks(self) -> MissingMarks:
@@ -166,8 +159,3 @@ class ReadOptions:
     def controls(self) -> tuple[str, ...]:
         """TextAreas of a Label Studio export."""
         return (self.control,) if isinstance(self.control, str) else tuple(self.control or ())
-
-    @property
-    def item_fields(self) -> tuple[str, ...]:
-        """Fields of the items to read, the weight among them."""
-        return tuple(dict.fromkeys((*self.fields, *([] if self.weight is None else [self.weight]))))

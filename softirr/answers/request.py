@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from softirr.answers.item_fields import ItemFields
 from softirr.answers.layout import listed, shown
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.read_options import ReadOptions
+from softirr.answers.weight_column import WeightColumn
 from softirr.errors import InputError, option
 
 __all__ = [
@@ -34,13 +34,13 @@ class Request:
     ----------
     name : str
         Name of the input, for messages.
-    fields : ItemFields
-        Fields of the items that are wanted.
+    weights : WeightColumn
+        Weights of the items.
     """
 
     name: str
     options: ReadOptions = field(default_factory=ReadOptions)
-    fields: ItemFields = field(default_factory=lambda: ItemFields(()))
+    weights: WeightColumn = field(default_factory=WeightColumn)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -52,13 +52,13 @@ class Request:
     def names_columns(self) -> bool:
         """Whether the user names columns, so that a tool's records are read as a table."""
         options = self.options
-        return bool(options.item or options.rater or options.raters or options.items)
+        return bool(options.item or options.rater or options.raters)
 
     @property
     def names_item_only(self) -> bool:
         """Whether the user names the column of the items and no other columns but texts."""
         options = self.options
-        return bool(options.item) and not (options.rater or options.raters or options.items)
+        return bool(options.item) and not (options.rater or options.raters)
 
     def line(self, number: int) -> str:
         """Return the place of a record in words."""
@@ -88,16 +88,14 @@ def tool_input(
     Raises
     ------
     InputError
-        If fields of items are wanted, which the tool's files do not have.
+        If weights of items are wanted, which the tool's files do not have.
     """
-    if request.fields.names and not request.fields.by_item():
-        raise InputError(
-            f"{request.name}: fields of items can be read from tables, JSONL and Label Studio's JSON only."
-        )
+    if request.weights.name is not None and not request.weights.of_item:
+        raise InputError(f"{request.name}: weights can be read from tables, JSONL and Label Studio's JSON only.")
     for name, raw_field in fields.items():
         raw_field.columns = raw_field.columns or (("text", name),)
         raw_field.notes = [*notes, *raw_field.notes]
-    return RawInput(request.name, format, dict(fields), n_rows, request.line, request.fields.by_item())
+    return RawInput(request.name, format, dict(fields), n_rows, request.line, request.weights.of_item)
 
 
 def is_empty(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Rows of any table as raw answers: a row for each answer, a column for each rater, or a column for each item."""
+"""Rows of any table as raw answers: a row for each answer, or a column for each rater."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from softirr.answers.item_fields import ItemFields
 from softirr.answers.kinds import AUTO
 from softirr.answers.layout import Columns, Layout, UnknownColumns, columns_by_names, find_columns, listed
 from softirr.answers.raw import RawField, RawInput
 from softirr.answers.request import Request
 from softirr.answers.rows import Row, Rows
 from softirr.answers.values import is_number
+from softirr.answers.weight_column import WeightColumn
 from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import normalize
@@ -47,29 +47,27 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
     columns = find_columns(table.columns, layout, table.name)
     if columns is None:
         raise UnknownColumns(table.name, table.columns)
-    if columns.kind == "survey" and request.fields.names:
-        raise InputError(f"{table.name} has a row for each rater, so it has no fields of items.")
     rows = replace(table, blank="" if layout.empty else table.blank)
     fields = _new_fields(table, columns, layout)
-    read = _read_long if columns.kind == "long" else _read_grid
-    are_short = [*read(rows, columns, fields, request.fields)]
+    read = _read_long if columns.kind == "long" else _read_wide
+    are_short = [*read(rows, columns, fields, request.weights)]
     if not are_short:
         raise InputError(f"{table.name} has a header but no answers.")
-    request.fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
+    request.weights.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
     for field in fields.values():
         field.notes = [*table.notes, *_name_notes(table, columns), *field.notes]
         if n := sum(are_short):
             field.notes.append(
                 f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
             )
-    return RawInput(table.name, table.format, fields, len(are_short), table.location, request.fields.by_item())
+    return RawInput(table.name, table.format, fields, len(are_short), table.location, request.weights.of_item)
 
 
 def _with_row_numbers(table: Rows, layout: Layout) -> tuple[Rows, Layout]:
     """Return a table without a header with its rows as items, if the user names no column of items."""
     first, table = table.peek(_SEARCHED)
     is_numeric = all(cell in (None, "") or is_number(cell) for _, cells in first for cell in cells)
-    if layout.item or layout.items or layout.rater or layout.text or not (layout.raters or is_numeric):
+    if layout.item or layout.rater or layout.text or not (layout.raters or is_numeric):
         return table, layout
     rows = ((number, [str(n), *cells]) for n, (number, cells) in enumerate(table.rows, start=1))
     notes = (*table.notes, "Each row is an item, and each column a rater, because the table has no header.")
@@ -97,7 +95,7 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
     n_rows = 0
     first: tuple[str, ...] = ()
     for rater, table in tables.items():
-        if layout.raters or layout.items or layout.rater:
+        if layout.raters or layout.rater:
             raise InputError(
                 f"{table.name} is the table of one rater: name its columns with {option('item')} and {option('text')}."
             )
@@ -110,13 +108,13 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
             table_fields[name] = fields.setdefault(field_name, new)
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
         with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)
-        n_rows += sum(1 for _ in _read_long(with_rater, columns, table_fields, request.fields, is_of_one_rater=True))
-    request.fields.require(request.name, (name for table in tables.values() for name in table.columns))
+        n_rows += sum(1 for _ in _read_long(with_rater, columns, table_fields, request.weights, is_of_one_rater=True))
+    request.weights.require(request.name, (name for table in tables.values() for name in table.columns))
     has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
     for name, field in fields.items():
         field.notes = [*notes, *field.notes]
         field.may_be_source = name if has_more and not layout.names_columns else ""
-    return RawInput(request.name, format, fields, n_rows, request.line, request.fields.by_item())
+    return RawInput(request.name, format, fields, n_rows, request.line, request.weights.of_item)
 
 
 def _new_fields(table: Rows, columns: Columns, layout: Layout) -> dict[str, RawField]:
@@ -141,7 +139,7 @@ def _read_long(
     table: Rows,
     columns: Columns,
     fields: Mapping[str, RawField],
-    item_fields: ItemFields,
+    weights: WeightColumn,
     *,
     is_of_one_rater: bool = False,
 ) -> Iterator[bool]:
@@ -154,7 +152,7 @@ def _read_long(
         row.require(last, message)
         item = row.name(columns.item, "item", is_standard=columns.is_standard)
         rater = row.name(columns.rater, "rater", is_standard=columns.is_standard)
-        _add_item_fields(item_fields, row, item)
+        _add_weight(weights, row, item)
         for name, indices in columns.groups.items():
             cell = row.cells[indices[0]]
             if quotes is not None:
@@ -168,24 +166,20 @@ def _read_long(
         quotes.check()
 
 
-def _read_grid(
-    table: Rows, columns: Columns, fields: Mapping[str, RawField], item_fields: ItemFields
-) -> Iterator[bool]:
-    """Add the answers of a table with a column for each rater or item; yields whether a row is too short."""
-    is_survey = columns.kind == "survey"
-    id_columns, role = (columns.rater, "rater") if is_survey else (columns.item, "item")
+def _read_wide(table: Rows, columns: Columns, fields: Mapping[str, RawField], weights: WeightColumn) -> Iterator[bool]:
+    """Add the answers of a table with a column for each rater; yields whether a row is too short."""
     for row in table:
-        row.require(max(id_columns))
-        name = row.name(id_columns, role)
-        _add_item_fields(item_fields, row, name)
-        for label, indices in columns.groups.items():
-            _add(fields[""], (label, name) if is_survey else (name, label), row, indices)
+        row.require(max(columns.item))
+        item = row.name(columns.item, "item")
+        _add_weight(weights, row, item)
+        for rater, indices in columns.groups.items():
+            _add(fields[""], (item, rater), row, indices)
         yield len(row.cells) < len(table.columns)
 
 
-def _add_item_fields(item_fields: ItemFields, row: Row, item: str) -> None:
-    if item_fields.names:
-        item_fields.add(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
+def _add_weight(weights: WeightColumn, row: Row, item: str) -> None:
+    if weights.name is not None:
+        weights.add(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
 
 
 def _add(field: RawField, key: tuple[str, str], row: Row, columns: Sequence[int]) -> None:

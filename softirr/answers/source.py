@@ -204,15 +204,9 @@ class Source:
 
 
 def _encoding(start: bytes) -> str:
-    """UTF-16 shows by its byte order mark, or by a zero in every other byte; everything else is taken for UTF-8."""
+    """UTF-16 shows by its byte order mark; everything else is taken for UTF-8."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    half = len(start) // 2
-    even, odd = start[0::2].count(0), start[1::2].count(0)
-    if half > 4 and odd > 0.4 * half and even < 0.05 * half:
-        return "utf-16-le"
-    if half > 4 and even > 0.4 * half and odd < 0.05 * half:
-        return "utf-16-be"
     return "utf-8-sig"
 
 

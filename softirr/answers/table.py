@@ -7,8 +7,7 @@ nothing has the empty answer ``()``. ``AnnotationTable.excluded`` lists whatever
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import compress
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -58,8 +57,6 @@ class AnnotationTable:
         Hash of the file that was read; None for answers and data frames.
     warnings : tuple of str
         Sentences about what is not certain.
-    fields : dict of str to tuple of str
-        Fields of the items, such as their site: a value for each of `items`, empty if it is missing.
     written : tuple of tuple of str
         Texts of each entry as they were written, with their line breaks and without empty texts.
     split : Split or None
@@ -87,7 +84,6 @@ class AnnotationTable:
     ignore_harakat: bool = False
     input_sha256: str | None = None
     warnings: tuple[str, ...] = ()
-    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     written: tuple[tuple[str, ...], ...] = ()
     split: Split | None = None
     reading: Reading | None = None
@@ -167,12 +163,6 @@ class AnnotationTable:
             written=tuple(rows[cell][1] for cell in cells),
         )
 
-    def with_fields(self, fields: Mapping[str, Mapping[str, str]]) -> Self:
-        """Return the table with fields of its items: item -> field -> value."""
-        names = dict.fromkeys(name for values in fields.values() for name in values)
-        columns = {name: tuple(fields.get(item, {}).get(name, "") for item in self.items) for name in names}
-        return replace(self, fields=columns)
-
     def part(self, *, items: Iterable[str] | None = None, raters: Iterable[str] | None = None) -> Self:
         """The table of some items and raters only; items that are left without an answer stay.
 
@@ -204,7 +194,6 @@ class AnnotationTable:
         is_in_part = [name in item_names for name in self.items]
         return replace(
             table,
-            fields={name: tuple(compress(values, is_in_part)) for name, values in self.fields.items()},
             split=self.split,
             marks=self.marks,
             kind=self.kind,

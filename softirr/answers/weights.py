@@ -18,7 +18,9 @@ __all__ = ["WEIGHT_0", "effective_items", "refuse_weights", "weighted"]
 WEIGHT_0 = "weight 0"
 
 
-def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequence[float]) -> AnnotationTable:
+def weighted(
+    table: AnnotationTable, weights: Mapping[str, float | str] | Sequence[float], name: str = ""
+) -> AnnotationTable:
     """The table with items that count as much as their weights: an item of weight 2 counts as two such items.
 
     Every mean over items, and every distribution of answers that chance is made of, is weighted (case weights, as in
@@ -26,8 +28,10 @@ def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequen
 
     Parameters
     ----------
-    weights : str, mapping of items to numbers, or sequence of numbers
-        A field of the items, or the weight of each of ``table.items``. The answers of an item of weight 0 are left out.
+    weights : mapping of items to numbers, or sequence of numbers
+        The weight of each of ``table.items``. The answers of an item of weight 0 are left out.
+    name : str
+        End of messages, such as " in share".
 
     Raises
     ------
@@ -43,7 +47,11 @@ def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequen
     >>> report.coefficients["observed_agreement"].value
     0.75
     """
-    name, item_weights = _given(table, weights)
+    item_weights = [weights.get(item) for item in table.items] if isinstance(weights, Mapping) else weights
+    if len(item_weights) != len(table.items):
+        raise InputError(
+            f"{plural(len(item_weights), 'weight')} for {plural(len(table.items), 'item')}: each item needs one."
+        )
     numbers = np.array([_number(value, item, name) for item, value in zip(table.items, item_weights, strict=True)])
     if not (numbers > 0).any():
         raise InputError(f"No item has a weight above 0{name}.")
@@ -65,23 +73,6 @@ def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequen
         excluded=(*table.excluded, *left_out),
         weights=numbers,
     )
-
-
-def _given(
-    table: AnnotationTable, weights: str | Mapping[str, float] | Sequence[float]
-) -> tuple[str, Sequence[object]]:
-    """How messages name the weights, and one for each item."""
-    if isinstance(weights, str):
-        if weights not in table.fields:
-            raise InputError(f"The table has no field {weights!r}: read it with fields=[{weights!r}].")
-        return f" in {weights}", table.fields[weights]
-    if isinstance(weights, Mapping):
-        return "", [weights.get(item) for item in table.items]
-    if len(weights) != len(table.items):
-        raise InputError(
-            f"{plural(len(weights), 'weight')} for {plural(len(table.items), 'item')}: each item needs one."
-        )
-    return "", list(weights)
 
 
 def _number(value: object, item: str, name: str) -> float:

@@ -144,8 +144,7 @@ def _missing_facts(inspection: Any) -> Iterator[tuple[str, str]]:
 def _text_facts(inspection: Any, language: str | None) -> Iterator[tuple[str, str]]:
     same_words = plural(inspection.n_duplicates, "time")
     yield "texts", f"{inspection.n_texts:,} different; {same_words} several raters of an item use the same words"
-    if inspection.scripts:
-        yield "script", ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in inspection.scripts.items())
+    if inspection.n_texts:
         yield "language", language or "not recognized: no text has a function word"
     yield from (("left out", f"{n:,} {reason}") for reason, n in inspection.excluded.items())
 

@@ -59,9 +59,6 @@ def _add_columns(group: Group) -> None:
         "--raters", metavar="COLUMNS", action="append", help="a column for each rater, such as nurse_1,nurse_2"
     )
     group.add_argument(
-        "--items", metavar="COLUMNS", action="append", help="a column for each item, and a row for each rater"
-    )
-    group.add_argument(
         "--header",
         choices=("first", "none"),
         default="first",
@@ -137,7 +134,6 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "rater": arguments.rater_column,
         "text": arguments.text or (),
         "raters": arguments.raters or (),
-        "items": arguments.items or (),
         "header": arguments.header,
         "empty": arguments.empty,
         "repeats": arguments.repeats,

@@ -125,11 +125,9 @@ def _names_fields(arguments: argparse.Namespace) -> bool:
 def _choose_fields(arguments: argparse.Namespace) -> None:
     """Read the columns or controls of ``--field``, each as its kind; Label Studio controls have one by default."""
     kinds = named_kinds(arguments.field)
-    if arguments.items and len(kinds) > 1:
-        raise InputError("With --items the table has one field, so --field can be used only once.")
     arguments.kinds = kinds or AUTO_KIND
     # with --raters, the name of a single field is only a title
-    if kinds and not arguments.items and (len(kinds) > 1 or not arguments.raters):
+    if kinds and (len(kinds) > 1 or not arguments.raters):
         columns = arguments.control if arguments.control else arguments.text or []
         all_columns = [*columns, *(name for name in kinds if name not in columns)]
         if arguments.control:

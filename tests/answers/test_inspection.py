@@ -22,7 +22,6 @@ def test_every_figure() -> None:
     assert field.raters == (("ann", 2), ("bob", 1))
     assert (field.n_missing, field.n_blank, field.blank_is, field.n_empty) == (3, 3, "missing", 0)
     assert (field.n_texts, field.n_duplicates, field.texts_per_answer) == (2, 1, {1: 3})
-    assert field.scripts == {"LATIN": 0.5556, "CYRILLIC": 0.4444}
     assert field.rows[0] == ("1", "ann", ("fever",))
     (inspection,) = softirr.inspect(io.StringIO(TABLE), item="id", raters=["ann", "bob"], empty="none").values()
     assert (inspection.n_missing, inspection.n_empty, inspection.blank_is) == (0, 3, "none")
@@ -32,7 +31,7 @@ def test_a_table_made_of_answers() -> None:
     from softirr.answers.inspection import inspected
 
     field = inspected(softirr.AnnotationTable.from_answers([softirr.Answer("1", "a", ())]))
-    assert (field.format, field.n_empty, field.scripts) == (None, 1, {})
+    assert (field.format, field.n_empty) == (None, 1)
 
 
 @pytest.mark.parametrize("name", ["wide CSV", "Label Studio JSON", "Prodigy", "doccano"])

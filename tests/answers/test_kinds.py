@@ -209,10 +209,7 @@ def test_a_part_of_a_table_keeps_its_kind():
 )
 def test_values_are_not_compared_by_their_letters(use):
     answers = [softirr.Answer(str(n), who, str(8 + n % 5)) for n in range(12) for who in "abc"]
-    fields = {str(n): {"ward": str(n % 2), "day": str(n)} for n in range(12)}
-    table = prepare_table(
-        softirr.AnnotationTable.from_answers(answers).with_fields(fields), Preparation(kind="interval")
-    )
+    table = prepare_table(softirr.AnnotationTable.from_answers(answers), Preparation(kind="interval"))
     with pytest.raises(softirr.InputError, match="has values of the kind interval, which only"):
         use(table)
 

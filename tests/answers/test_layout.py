@@ -112,18 +112,13 @@ class TestLong:
         assert "one column of texts" in cli("audit", "sample", *words, status=2)
 
 
-class TestSurvey:
-    def test_a_row_for_each_rater(self) -> None:
-        text = "token,age,Q1,Q2\nann,40,fever,rash\nbob,50,fevers,\n"
-        table = read(text, rater="token", items="Q*")
-        assert rows(table) == {("Q1", "ann", ("fever",)), ("Q2", "ann", ("rash",)), ("Q1", "bob", ("fevers",))}
+def test_a_repeated_header_is_refused() -> None:
+    file = "\ufeffstart,who,Q1,Q2\t\n8:00,ann,fever,rash\n"
+    assert "line 3: the header is repeated" in refusal(file * 2, item="who", raters="Q1,Q2")
 
-    def test_repeated_header_is_refused(self) -> None:
-        file = "\ufeffstart,who,Q1,Q2\t\n8:00,ann,fever,rash\n"
-        assert "line 3: the header is repeated" in refusal(file * 2, rater="who", items="Q1,Q2")
 
-    def test_a_rater_who_answered_twice_is_refused(self) -> None:
-        assert "rater 'ann' has two answers" in refusal("token,Q1,Q2\nann,x,y\nann,x,z\n", rater="token", items="Q1,Q2")
+def test_a_wide_table_with_an_item_twice_is_refused() -> None:
+    assert "rater 'Q1' has two answers" in refusal("id,Q1,Q2\na,x,y\na,x,z\n", item="id", raters="Q1,Q2")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +127,6 @@ class TestSurvey:
         ({"item": "case"}, "no column 'case'; it has id, nurse_1"),
         ({"item": "id", "raters": "nurse_1,nurse_1"}, "raters names a column twice"),
         ({"item": "id", "raters": "doctor_*"}, "no column like 'doctor_*'"),
-        ({"items": "nurse_1", "item": "id"}, "each item has a column: name rater="),
         ({"repeats": "merge"}, "The option repeats is 'merge'"),
         ({"format": "json"}, "is no JSON"),
         ({"rater": "id", "text": "x"}, "no column 'item'"),
@@ -195,7 +189,7 @@ class TestAnyTable:
         st.sampled_from(["missing", "none"]),
     )
     @settings(max_examples=120, deadline=None)
-    def test_wide_long_and_survey_tables_give_the_same_answers(
+    def test_wide_and_long_tables_give_the_same_answers(
         self, items: list[str], raters: list[str], data: st.DataObject, delimiter: str, empty: str
     ) -> None:
         raters = [f"r {name}" for name in raters]
@@ -217,16 +211,8 @@ class TestAnyTable:
 
         wide = csv_of([["the id", *raters]] + [[item, *(cells[item, rater] for rater in raters)] for item in items])
         long = csv_of([["the id", "who", "said"]] + [[item, rater, text] for (item, rater), text in cells.items()])
-        turned = csv_of(
-            [["who", *(f"i {item}" for item in items)]]
-            + [[rater, *(cells[item, rater] for item in items)] for rater in raters]
-        )
         assert rows(softirr.read(wide, item="the id", raters=raters, **options)) == rows(expected)
         assert rows(softirr.read(long, item="the id", rater="who", text="said", **options)) == rows(expected)
-        by_item = {item: f"i {item}" for item in items}
-        if len({name.casefold() for name in by_item.values()}) == len(items):
-            survey = softirr.read(turned, rater="who", items=by_item, **options)
-            assert rows(survey) == rows(expected)
 
     @given(st.binary(max_size=300))
     @settings(max_examples=300, deadline=None)

@@ -52,7 +52,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "a zero byte in a text": (b"item,rater,text\n1,a,x\0y\n1,b,z\n", "zero bytes"),
     "Latin-1": ("item,rater,text\n1,a,café\n".encode("latin-1"), "line 2"),
     "UTF-16": ("item,rater,text\n1,a,x\n".encode("utf-16"), "one rater only"),
-    "UTF-16 without a mark": (HEADER.encode("utf-16-le"), "no answers"),
+    "UTF-16 without a mark": (HEADER.encode("utf-16-le"), "contains zero bytes"),
     "gzip": (gzip.compress(EXPORT.encode()), "compressed"),
     "a ZIP archive or workbook": (b"PK\x03\x04" + bytes(500), "Excel workbook"),
     # JSON

@@ -107,16 +107,6 @@ def workbook(world, folder):
     return folder / "wide.xlsx", wide_options(world)
 
 
-def survey(world, folder):
-    rows = [
-        [rater, *(world.tables[0].get((item, rater), ("",))[0] for item in world.items)]
-        for rater in shuffled(world, world.raters)
-    ]
-    return save(folder / "survey.csv", [["who", *world.items], *rows]), [
-        "--rater", "who", "--items", ",".join(world.items),
-    ]  # fmt: skip
-
-
 def json_lines(world, folder):
     entries = [
         {
@@ -235,7 +225,6 @@ FORMATS = {
     "long CSV of two fields": Format(long_fields, empties=True, fields=2, weights=True),
     "wide CSV": Format(wide_csv, weights=True),
     "XLSX": Format(workbook, weights=True),
-    "survey": Format(survey),
     "JSONL": Format(json_lines, empties=True, sets=True, weights=True),
     "JSON rows": Format(json_rows, sets=True, weights=True),
     "JSON columns": Format(json_columns),

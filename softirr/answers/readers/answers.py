@@ -35,9 +35,8 @@ def _read(records: Records, request: Request) -> RawInput:
             if isinstance(name, bool) or not isinstance(name, int | str) or not str(name).strip():
                 raise InputError(f"{location}: {key} is neither a name nor a number.")
             names.append(identifier(location, key, str(name)))
-        if request.fields.names:
-            extra_keys |= row.keys() - _KEYS
-            request.fields.add(location, names[0], row)
+        extra_keys |= row.keys() - _KEYS
+        request.weights.add(location, names[0], row)
         texts = row["texts"]
         if texts is None:  # asked, but no answer: the item exists, the answer is missing
             texts_field.retract(names[0], names[1])
@@ -45,7 +44,7 @@ def _read(records: Records, request: Request) -> RawInput:
             raise InputError(f"{location}: texts is not a list of strings.")
         else:
             texts_field.add(names[0], names[1], tuple(texts) or None, line)
-    request.fields.require(request.name, extra_keys)
+    request.weights.require(request.name, extra_keys)
     return tool_input(request, "jsonl", {"texts": texts_field}, n)
 
 

@@ -21,7 +21,6 @@ from softirr.answers.export_controls import (
     unread_note,
     use_turns,
 )
-from softirr.answers.item_fields import field_text, task_fields
 from softirr.answers.labelstudio import (
     TaskAnswers,
     raw_answers,
@@ -35,6 +34,7 @@ from softirr.answers.raw import RawField, RawInput
 from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Records, Request
 from softirr.answers.rows import Rows
+from softirr.answers.weight_column import short_text
 from softirr.errors import InputError, option
 from softirr.plural import plural
 
@@ -194,14 +194,13 @@ def _add_task(export: Export, location: str, task: Mapping[str, Any]) -> None:
     if earlier is not None:
         read = TaskAnswers(item, earlier.sources + read.sources, earlier.drafts + read.drafts)
     export.tasks[item] = read
-    if request.fields.names:
-        request.fields.add(location, item, task_fields(task, request.fields.names))
+    request.weights.add(location, item, data)
 
 
 def _item_of(location: str, task: Mapping[str, Any], data: Mapping[str, Any], key: str | None) -> str:
     if key is None:
         return str(task["id"])
-    value = field_text(data.get(key, task.get(key) if key in ("id", "inner_id") else None))
+    value = short_text(data.get(key, task.get(key) if key in ("id", "inner_id") else None))
     if not value:
         raise InputError(f"{location}: the data have no {key!r}; they have {listed(list(map(str, data)))}.")
     return value
@@ -235,7 +234,7 @@ def _input(export: Export, notes: list[str]) -> RawInput:
     request = export.request
     pool_turns(export)
     control_names = chosen_controls(export)
-    request.fields.require(request.name, export.keys)
+    request.weights.require(request.name, export.keys)
     if export.n_twice:
         notes.append(
             f"{plural(export.n_twice, 'task is', 'tasks are')} in the input more than once: each annotation counts "
@@ -256,7 +255,7 @@ def _input(export: Export, notes: list[str]) -> RawInput:
         raw_field.notes = [*notes, *control_notes(export, name, control)]
         fields[name] = raw_field
     return RawInput(
-        request.name, "label-studio", fields, export.n_tasks, request.line, request.fields.by_item(), export.names
+        request.name, "label-studio", fields, export.n_tasks, request.line, request.weights.of_item, export.names
     )
 
 

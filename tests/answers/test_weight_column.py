@@ -1,0 +1,66 @@
+"""Weights of items in columns of tables, keys of JSONL, and data of Label Studio's tasks."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import softirr
+from tests.answers.plain_rows import annotation, refusal, task
+
+CSV = """item,rater,text,share
+1,ann,fever,2
+1,bob,cough,
+2,ann,rash,0.5
+2,bob,rash,0.5
+"""
+EXPORT = json.dumps(
+    [
+        task(number, annotation(10 * number, 1, "fever"), annotation(10 * number + 1, 2, "rash"), data={"share": share})
+        for number, share in ((1, 2), (2, "0.5"))
+    ]
+)
+JSONL = """{"item": "1", "rater": "ann", "texts": ["a"], "share": "2"}
+{"item": "2", "rater": "ann", "texts": [], "share": 0.5}
+"""
+
+
+@pytest.mark.parametrize("text", [CSV, EXPORT, JSONL], ids=["csv", "label-studio", "jsonl"])
+class TestText:
+    def test_weights_are_those_of_the_column(self, text: str) -> None:
+        weights = softirr.read(io.StringIO(text), weight="share").weights
+        assert weights is not None and weights.tolist() == [2.0, 0.5]
+
+    def test_nothing_is_read_unasked(self, text: str) -> None:
+        table = softirr.read(io.StringIO(text))
+        assert table.weights is None and table.sha256 == softirr.read(io.StringIO(text), weight="share").sha256
+
+    def test_an_unknown_column_is_refused_with_those_there_are(self, text: str) -> None:
+        assert re.search(r"no field 'modality'; it has .*share", refusal(text, weight="modality"))
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_columns_of_a_data_frame(library: object) -> None:
+    long = library.DataFrame({"item": ["1", "1"], "rater": ["a", "b"], "text": ["x", "y"], "share": [2.0, None]})
+    wide = library.DataFrame({"item": [1, 2], "a": ["x", "y"], "b": ["x", "z"], "share": [2, 1]})
+    for table, expected in (
+        (softirr.read(long, weight="share"), [2.0]),
+        (softirr.read(wide, raters=["a", "b"], weight="share"), [2.0, 1.0]),
+    ):
+        assert table.weights is not None and table.weights.tolist() == expected
+
+
+def test_two_weights_of_one_item_are_refused() -> None:
+    assert "line 3: the item 1 has two values of share" in refusal(
+        CSV.replace("1,bob,cough,", "1,bob,cough,3"), weight="share"
+    )
+
+
+def test_a_part_keeps_the_weights_of_its_items() -> None:
+    part_of_table = softirr.read(io.StringIO(CSV), weight="share").part(items=["2"], raters=["bob"])
+    assert part_of_table.weights is not None and part_of_table.weights.tolist() == [0.5]
