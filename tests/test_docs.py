@@ -77,7 +77,7 @@ OF_THE_TABLE = {"judgments", "details"}
 DETAILS = {"by_measure", "items_only", "judgments_only"}
 OPEN = dict.fromkeys(("coefficients", "by_closeness", "plain", "off"), "NAME")
 OPEN |= dict.fromkeys(("texts", "unmatched", "written", "tendency", "labels"), "RATER")
-OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH"}
+OPEN |= {"kinds": "REASON", "needed_for_width": "WIDTH", "pairs_by_use": "USE"}
 """Object with keys that depend on the data -> name of these keys in the documentation."""
 
 
@@ -147,6 +147,8 @@ def test_every_key_of_the_json_report_is_documented(
     clusters = json.loads(Path("results", "report.json").read_text(encoding="utf-8"))["meanings"]
     open_keys = {"texts": "texts.TEXT", "raters": "raters.RATER"}
     keys |= {f"meanings[].{open_keys.get(key, key)}" for cluster in clusters for key in cluster}
+    assert report["provenance"]["pairs_by_use"] == {}, "measures without a model do not count"
+    keys.add("provenance.pairs_by_use.USE")
     # a list that is empty in one place and not in another, an object that is null in one
     keys -= {key for key in keys if any(key_below.startswith((f"{key}[]", f"{key}.")) for key_below in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."

@@ -74,6 +74,7 @@ NOWHERE_ELSE = {
     "audit.unused": "the warning has it",
     "provenance.terminologies.*": "of the file of terms",
     "provenance.truncated_texts": "0 here",
+    "provenance.pairs_by_use.*": "the cost, for programs",
     "provenance.options.*": "what was asked for",
 }
 """Numbers of the JSON that no other surface shows, and why; a * stands for any part."""

@@ -148,14 +148,6 @@ def softirr_project(
     table = softirr.AnnotationTable.from_answers(rows)
     measure = softirr.measure(f"nli:{folder}", precision=precision, facts=False)
     measure.score([("fever", "cough")])  # loads the model
-    n_pairs, directions = 0, measure.directions
-
-    def counted(texts: Sequence[str], left_texts: Any, right_texts: Any) -> Floats:
-        nonlocal n_pairs
-        n_pairs += len(left_texts)
-        return directions(texts, left_texts, right_texts)
-
-    measure.directions = counted  # type: ignore[method-assign]
 
     def agreement() -> Estimate:
         report = softirr.agreement(
@@ -167,7 +159,7 @@ def softirr_project(
         )
         alpha, chance = report.coefficients["krippendorff_alpha"], report.expected_agreement
         assert alpha.details is not None and alpha.details.by_measure is not None
-        return Estimate(alpha.details.by_measure, chance.standard_error or 0.0, 2 * n_pairs)
+        return Estimate(alpha.details.by_measure, chance.standard_error or 0.0, 2 * sum(report.pairs_by_use.values()))
 
     return agreement
 

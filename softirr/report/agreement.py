@@ -15,6 +15,8 @@ from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.pair_counts import collect_pair_counts, pairs_used_for
+from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
@@ -25,7 +27,7 @@ from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.inputs import table_from
 from softirr.report.item_agreement import explainer, under_measure
 from softirr.report.items import ItemOptions, item_agreements
-from softirr.report.meaning_clusters import meaning_clusters
+from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.options import AgreementOptions, ChanceMethod
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.result_parts import ItemAgreement
@@ -119,12 +121,13 @@ def agreement(
         options = replace(options, chance=chance)
     table, scorer = under_measure(table_from(answers, reading), measure, policy)
     sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
-    with cache_and_progress(scorer, cache, progress) as (store, shown_progress):
+    with cache_and_progress(scorer, cache, progress) as (store, shown_progress), collect_pair_counts() as pair_counts:
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
         scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
         estimates = estimated(table, scorer, scored_table, sheets)
-        return _report(table, scorer, estimates, store, shown_progress)
+        report = _report(table, scorer, estimates, store, shown_progress)
+    return replace(report, pairs_by_use=dict(pair_counts))
 
 
 def _policy(table: AnnotationTable, measure: Measure) -> Policy:
@@ -138,7 +141,8 @@ def _report(
     """The report of a table's estimates."""
     exact = table.kind != TEXT
     scored_table, evidence, options = estimates.scored, estimates.evidence, estimates.scored.options
-    items = _items(table, estimates, cache, progress)
+    with pairs_used_for("matches and reasons"):
+        items = _items(table, estimates, cache, progress)
     report = AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
@@ -159,7 +163,7 @@ def _report(
         reasons=_reasons(table, scored_table.ratings, items) if options.reasons else None,
         confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
-        meanings=meaning_clusters(table, scored_table.scorer) if options.meanings and not exact else (),
+        meanings=_meanings(table, scored_table.scorer) if options.meanings and not exact else (),
         **report_parts(table, estimates, measure),
     )
     if evidence is not None:
@@ -168,7 +172,13 @@ def _report(
         report = replace(report, expected_agreement=expected, warnings=warnings, audit=evidence.audit)
     if not options.what_if:
         return report
-    return with_what_if(report, table, measure, options, cache, progress)
+    with pairs_used_for("what-if"):
+        return with_what_if(report, table, measure, options, cache, progress)
+
+
+def _meanings(table: AnnotationTable, scorer: PairScorer) -> tuple[MeaningCluster, ...]:
+    with pairs_used_for("meanings"):
+        return meaning_clusters(table, scorer)
 
 
 def _items(

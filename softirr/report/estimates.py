@@ -10,6 +10,7 @@ from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.kinds import KindMeasure
+from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.scripts import comparisons_across_scripts
 from softirr.meaning.measures.suitability import misfit_sentences
 from softirr.report.evidence import Evidence, evidence_of
@@ -94,6 +95,7 @@ def estimated(
         n_across_scripts=comparisons_across_scripts(table, scored_table.ratings),
     )
     record = record_of(recorded_provenance(measure), fits=not misfits)
-    evidence = evidence_of(table, scored_table, by_measure, record, sheets)
+    with pairs_used_for("evidence"):
+        evidence = evidence_of(table, scored_table, by_measure, record, sheets)
     coefficients = by_measure if evidence is None else evidence.coefficients(by_measure)
     return Estimated(scored_table, by_measure, coefficients, misfits, record.measure, evidence)

@@ -80,6 +80,8 @@ class AgreementReport:
         How many texts the terminologies know; None without one.
     reasons : ReasonSummary or None
         Why raters disagree, counted; None if it was not requested.
+    pairs_by_use : dict of str to int
+        Number of pairs of texts that the measure scored, by use; pairs from the cache do not count.
     confusions : tuple of Confusion
         Pairs of values that raters confuse, the most frequent first; only of fields with categories.
     confusion_matrix : ConfusionMatrix or None
@@ -123,6 +125,7 @@ class AgreementReport:
     terminology: TerminologyCoverage | None = None
     reasons: ReasonSummary | None = None
     confusions: tuple[Confusion, ...] = ()
+    pairs_by_use: dict[str, int] = field(default_factory=dict)
     confusion_matrix: ConfusionMatrix | None = None
     meanings: tuple[MeaningCluster, ...] = ()
 
@@ -222,6 +225,7 @@ class AgreementReport:
                 "options": dict(self.options),
                 "seed": self.seed,
                 "input_sha256": self.input_sha256,
+                "pairs_by_use": dict(self.pairs_by_use),
             },
         }
 

@@ -15,6 +15,7 @@ from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import check_kind
+from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.options import AgreementOptions
@@ -92,12 +93,14 @@ def scored(
     check_kind(table, measure)
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
     ratings, answers = _answers(table, scorer, options)
-    scores = answers.score(*_compared(ratings))
+    with pairs_used_for("same items"):
+        scores = answers.score(*_compared(ratings))
     if options.target_se is None:
         options = replace(options, target_se=CHEAP_TARGET_SE if answers.scorer.cheap else TARGET_SE)
-    answer_chance = _chance(options, ratings, answers, scores, "answers")
-    is_pooled = options.marginals == "answers"
-    pooled = None if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
+    with pairs_used_for("chance"):
+        answer_chance = _chance(options, ratings, answers, scores, "answers")
+        is_pooled = options.marginals == "answers"
+        pooled = None if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
     summary = summarize(ratings, scores, answer_chance, pooled, item_numbers(table.items))
     return Scored(ratings, scores, answer_chance, summary, answers.scorer, options)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs, unique_pairs
 from softirr.meaning.measures.cache import PairCache, text_hash
+from softirr.meaning.measures.pair_counts import add_pairs
 from softirr.meaning.measures.protocols import Measure, Pairs
 from softirr.provenance import Progress
 from softirr.text import normalize
@@ -113,6 +114,7 @@ class PairScorer:
         A chunk has texts of similar lengths, because length determines cost. The longest are first, so that memory runs
         out early.
         """
+        add_pairs(self.measure.raw_name, ((self._texts[i], self._texts[j]) for i, j in _both(low, high)))
         values, is_cached = self._cached(low, high)
         lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
