@@ -16,8 +16,8 @@ from ml_backend.settings import Settings
 from ml_backend.store.trouble import trouble_sentence
 from ml_backend.web import request_limits
 from ml_backend.web.agreed import agreed
-from ml_backend.web.api import api
 from ml_backend.web.audit import audit
+from ml_backend.web.metrics import metrics
 from ml_backend.web.panel import panel
 from ml_backend.web.protocol import protocol
 from ml_backend.web.queue import queue
@@ -29,7 +29,7 @@ from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
-BLUEPRINTS = (protocol, webhook, api, panel, report, queue, audit, agreed)
+BLUEPRINTS = (protocol, webhook, metrics, panel, report, queue, audit, agreed)
 QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 

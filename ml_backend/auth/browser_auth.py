@@ -8,7 +8,7 @@ from flask import Response, current_app, g, request
 
 from ml_backend.auth.keys import Person, PersonalLinks, Scope
 from ml_backend.auth.origins import check_source
-from ml_backend.auth.requests import Refused, connected_projects, find_project, keys, note_wrong_key, store
+from ml_backend.auth.requests import Refused, connected_projects, find_project, keys, store
 from ml_backend.auth.session_users import session_user
 from ml_backend.store.store import Row, is_connected
 
@@ -25,7 +25,6 @@ __all__ = [
     "remember_person",
     "require_lead",
     "require_link",
-    "require_report_key",
     "require_reviewer",
     "visitor",
 ]
@@ -127,26 +126,6 @@ def require_link(number: int) -> tuple[Row, Person, float]:
     if project is None or person is None or token is None:
         raise Refused(403, "This personal link has expired or was made for another project: ask for a new one.")
     return project, person, _links().seconds_left(token, now)
-
-
-def require_report_key(number: int) -> Row:
-    """The project that the report's key in the address belongs to.
-
-    Raises
-    ------
-    Refused
-        404 for an unknown project and for a wrong key, so that a request without a key learns nothing.
-    """
-    project = find_project(number)
-    check_source(project)
-    generation = project["key_round"] if project is not None else 0
-    key = request.args.get("k")
-    is_right = keys().opens(key, number, "report", generation=generation)
-    if key and not is_right:
-        note_wrong_key()
-    if project is None or not is_right or not is_connected(project["connection"]):
-        raise Refused(404, "There is no such project, or the key is wrong.")
-    return project
 
 
 def key_opens_report(project: Row, key: str | None) -> bool:

@@ -14,10 +14,8 @@ __all__ = [
     "Refused",
     "connected_projects",
     "find_project",
-    "has_wrong_key",
     "json_body",
     "keys",
-    "note_wrong_key",
     "project_in",
     "project_number",
     "settings",
@@ -78,16 +76,6 @@ def find_project(number: int) -> Row | None:
     if not 0 < number <= LARGEST_NUMBER:
         return None
     return store().project(settings().label_studio_url, number)
-
-
-def note_wrong_key() -> None:
-    """Have this request count as one with a wrong key, whatever status it is refused with."""
-    g.softirr_wrong_key = True
-
-
-def has_wrong_key() -> bool:
-    """Whether the request came with a wrong key (`note_wrong_key`)."""
-    return bool(g.get("softirr_wrong_key"))
 
 
 def connected_projects() -> list[Row]:

@@ -13,7 +13,6 @@ from ml_backend.auth.browser_auth import (
     project_of_key,
     require_lead,
     require_link,
-    require_report_key,
     require_reviewer,
     visitor,
 )
@@ -29,11 +28,10 @@ from ml_backend.auth.program_auth import (
 from ml_backend.auth.requests import (
     Refused,
     connected_projects,
-    find_project,
     json_body,
     project_number,
 )
-from ml_backend.store.store import Row, is_connected
+from ml_backend.store.store import Row
 
 __all__ = [
     "ROUTES",
@@ -53,7 +51,6 @@ Access = Literal[
     "reviewer",  # reviewers, leads, and whoever has the report's key
     "known reviewer",  # reviewers and leads with a known name, because a decision is signed
     "lead",  # leads, and whoever has the report's key
-    "report key",  # programs with the report's key in the address
     "operator",
     "connection",  # Label Studio's connection, and the operator
     "connected project",  # the same, with a body that names the project
@@ -72,22 +69,21 @@ class Route:
         GET includes HEAD.
     rule : str
         The address as Flask writes it.
-    access : tuple of str
-        Any of these is enough.
+    access : str
+        Who may use it.
     project : str
         Where the request names the project: in the ``address``, the ``query`` or the ``body``; empty if it does not.
     """
 
     method: str
     rule: str
-    access: tuple[Access, ...]
+    access: Access
     project: Place = ""
 
 
-def _routes(access: Access | tuple[Access, ...], project: Place, *addresses: str) -> list[Route]:
-    alternatives = access if isinstance(access, tuple) else (access,)
+def _routes(access: Access, project: Place, *addresses: str) -> list[Route]:
     split = (address.partition(" ") for address in addresses)
-    return [Route(method, rule, alternatives, project) for method, _, rule in split]
+    return [Route(method, rule, access, project) for method, _, rule in split]
 
 
 ROUTES: tuple[Route, ...] = (
@@ -98,7 +94,6 @@ ROUTES: tuple[Route, ...] = (
     *_routes("connected project", "", "POST /setup", "POST /predict"),
     *_routes("webhook", "", "POST /webhook"),
     *_routes("operator", "", "GET /metrics"),
-    *_routes(("operator", "report key"), "query", "GET /api/jobs"),
     # the panel
     *_routes("panel key", "", "GET /panel"),
     *_routes("personal link", "address", "GET /enter/<int:number>"),
@@ -157,22 +152,9 @@ def _check_backend() -> None:
 
 def _allowed(route: Route) -> Row | None:
     """The project that the request may use in the role that the table names; None if it does not name one."""
-    access = route.access
-    if "operator" in access:
-        if is_operator():
-            return _project_of_operator(route)
-        if access == ("operator",) or _asks_for_operator(route):
-            require_operator()
-        access = tuple(role for role in access if role != "operator")
-    (role,) = access
-    if role in _WITHOUT_PROJECT:
-        return _WITHOUT_PROJECT[role]()
-    return _OF_PROJECT[role](_named_project(route))
-
-
-def _asks_for_operator(route: Route) -> bool:
-    """Whether a request without the operator's password gets a prompt for it."""
-    return bool(request.args.get("operator")) or (route.project == "query" and request.args.get("project") is None)
+    if route.access in _WITHOUT_PROJECT:
+        return _WITHOUT_PROJECT[route.access]()
+    return _OF_PROJECT[route.access](_named_project(route))
 
 
 def _named_project(route: Route) -> int:
@@ -185,15 +167,9 @@ def _named_project(route: Route) -> int:
             return project_number(request.args.get("project"))
 
 
-def _project_of_operator(route: Route) -> Row | None:
-    if not route.project or (route.project == "query" and request.args.get("project") is None):
-        check_source(None)  # a browser may send the password without a click
-        return None
-    project = find_project(_named_project(route))
-    check_source(project)
-    if project is None or not is_connected(project["connection"]):
-        raise Refused(404, "There is no such project.")
-    return project
+def _operator() -> None:
+    require_operator()
+    check_source(None)  # a browser may send the password without a click
 
 
 def _page_of_panel() -> Row:
@@ -221,6 +197,7 @@ def _lead(number: int) -> Row:
 
 _WITHOUT_PROJECT: dict[Access, Callable[[], Row | None]] = {
     "anyone": lambda: None,
+    "operator": _operator,
     "panel key": _page_of_panel,
     "connection": require_connection,
     "connected project": connected_project,
@@ -232,7 +209,6 @@ _OF_PROJECT: dict[Access, Callable[[int], Row]] = {
     "reviewer": _report,
     "known reviewer": _known_reviewer,
     "lead": _lead,
-    "report key": require_report_key,
 }
 
 

@@ -203,13 +203,11 @@ class Store(TaskStore, DecisionStore):
 NO_RUN: Mapping[str, Any] = {
     "number": 0,
     "state": "queued",
-    "reason": "",
     "phase": "",
     "done": 0,
     "total": None,
     "requested_at": None,
     "started_at": None,
-    "phase_at": None,
     "finished_at": None,
     "message": "",
     "result": None,

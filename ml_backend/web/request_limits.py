@@ -14,8 +14,6 @@ from flask import Flask, Response, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
-from ml_backend.auth.requests import has_wrong_key
-
 __all__ = ["BoundedInteger", "KnownSecrets", "WrongKeys", "body_is_bounded", "install", "nesting"]
 
 log = logging.getLogger(__name__)
@@ -193,7 +191,7 @@ def _note_key(wrong: WrongKeys, status: int) -> None:
     key, rule = _sent_key(), request.url_rule.rule if request.url_rule is not None else None
     if key is None or rule is None or rule in NEED_NO_KEY or "/static/" in rule:
         return
-    if status in (401, 403) or (status >= 400 and has_wrong_key()):
+    if status in (401, 403):
         wrong.note(request.remote_addr or "", key, right=False)
     elif status < 400:
         wrong.note(request.remote_addr or "", key, right=True)

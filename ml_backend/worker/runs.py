@@ -252,9 +252,7 @@ class _Progress:
     def __call__(self, phase: str, done: int, total: int | None) -> None:
         is_new = phase != self.state["phase"]
         self.state |= {"phase": phase, "done": done, "total": total}
-        if is_new:
-            self.state["phase_at"] = time.time()
-        elif time.monotonic() - self._reported_at < REPORT_EVERY:
+        if not is_new and time.monotonic() - self._reported_at < REPORT_EVERY:
             return
         self._reported_at = time.monotonic()
         self._store.note(f"run:{self._project}", self.state)

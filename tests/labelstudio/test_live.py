@@ -159,12 +159,9 @@ def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, servi
     store.close()
 
 
-def test_jobs_settings_and_metrics_can_be_seen(ls: Harness, serving: Serving, project: int) -> None:
+def test_metrics_can_be_seen(ls: Harness, serving: Serving, project: int) -> None:
     auth = ("us", "pass word")
-    jobs = requests.get(f"{serving.url}/api/jobs", auth=auth, timeout=30).json()["jobs"]
-    assert project in {job["project"] for job in jobs}  # and jobs of the other tests' projects
-    assert {job["state"] for job in jobs} <= {"queued", "running", "done", "failed"}
-    assert requests.get(f"{serving.url}/api/jobs", timeout=30).status_code == 401
+    assert requests.get(f"{serving.url}/metrics", timeout=30).status_code == 401
     text = requests.get(f"{serving.url}/metrics", auth=auth, timeout=30).text
     assert 'softirr_jobs{state="done"}' in text
     log = serving.log.read_text()

@@ -210,7 +210,7 @@ class TestIntegers:
             "/api/panel?project={}&task={}",
             "/api/audit/{}",
             "/api/queue?project=1&limit={}&offset={}",
-            "/api/jobs?project={}",
+            "/api/report/state?project={}",
         ],
     )
     def test_numbers_out_of_range_are_refused(
@@ -245,19 +245,17 @@ class TestWrongKeys:
             assert tries == [401] * 5 + [429] * 3
             assert client.get("/metrics", auth=AUTH).status_code == 200
 
-    def test_wrong_keys_that_are_answered_as_unknown_projects_count(
+    def test_wrong_keys_of_known_and_unknown_projects_count(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """They got 404 without end, so that keys could be guessed there as fast as the server answers."""
         monkeypatch.setattr(request_limits, "WRONG_KEYS", 5)
         services = connected(tmp_path)
         key = Keys(services.store.secret()).key(99, "report")
+        address = "/api/report/state?project="
         with create_app(services=services).test_client() as client:
             for _ in range(8):  # without a key, or with the right one, nothing is guessed
-                assert client.get("/api/jobs?project=99").status_code == 404
-                assert client.get(f"/api/jobs?project=99&k={key}").status_code == 200
-            tries = [client.get(f"/api/jobs?project={98 + k % 3}&k=guess{k}").status_code for k in range(8)]
-            assert tries == [404] * 5 + [429] * 3
-            assert client.get(f"/api/jobs?project=99&k={key}").status_code == 200, (
-                "a key that was right before stays valid"
-            )
+                assert client.get(f"{address}99").status_code == 403
+                assert client.get(f"{address}99&k={key}").status_code == 200
+            tries = [client.get(f"{address}{98 + k % 3}&k=guess{k}").status_code for k in range(8)]
+            assert tries == [403] * 5 + [429] * 3
+            assert client.get(f"{address}99&k={key}").status_code == 200, "a key that was right before stays valid"

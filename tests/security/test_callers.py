@@ -21,7 +21,7 @@ SETUP = {"project": f"{NUMBER}.1", "schema": "<View><TextArea name='findings' to
 PREDICT = {"project": f"{NUMBER}.1", "tasks": [{"id": number} for number in range(1, 200)]}
 HOOK = {"action": "TASKS_CREATED", "project": {"id": NUMBER}}
 POSTS: dict[str, Any] = {"/setup": SETUP, "/predict": PREDICT, "/webhook": HOOK}
-GETS = ("/", "/versions", "/metrics", "/panel", f"/report/{NUMBER}", f"/api/panel?project={NUMBER}&task=1", "/api/jobs")
+GETS = ("/", "/versions", "/metrics", "/panel", f"/report/{NUMBER}", f"/api/panel?project={NUMBER}&task=1")
 
 
 def rows(commands: Commands) -> list[Any]:
