@@ -13,6 +13,8 @@ from ml_backend.worker.reading import TaskReader
 __all__ = ["LatestChanges"]
 
 ATTEND_EVERY = 1.0
+_PAUSE = 4
+"""Pause after a look at the latest changes, as a multiple of the time that it took."""
 """Seconds between two looks at annotators' changes during long work."""
 
 Found = TypeVar("Found")
@@ -32,7 +34,7 @@ class LatestChanges:
 
     def __init__(self, run: ProjectRun, reader: TaskReader, process: Callable[[Sequence[int]], None]):
         self._run, self._reader, self._process = run, reader, process
-        self._attended_at = time.monotonic()
+        self._attended_at, self._pause = time.monotonic(), ATTEND_EVERY
 
     def attend(self, *, first: Callable[[], None] = lambda: None) -> None:
         """Process annotators' latest changes, if a request was made since the run began.
@@ -42,7 +44,8 @@ class LatestChanges:
         first : callable
             Called before reading, because tasks that are read again must be scored again.
         """
-        if time.monotonic() - self._attended_at < ATTEND_EVERY or not self._run.store.is_due(self._run.project):
+        started_at = time.monotonic()
+        if started_at - self._attended_at < self._pause or not self._run.store.is_due(self._run.project):
             return
         self._attended_at = math.inf  # reading attends to changes too, but not while this does
         first()
@@ -50,6 +53,8 @@ class LatestChanges:
         self._reader.read_each(numbers)
         self._process(numbers)
         self._attended_at = time.monotonic()
+        # the request stays, so a slow Label Studio would be asked without a break
+        self._pause = max(ATTEND_EVERY, _PAUSE * (self._attended_at - started_at))
 
     def beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
         """Run long work in a separate thread, and process annotators' changes in the meantime.
