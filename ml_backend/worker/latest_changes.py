@@ -13,9 +13,9 @@ from ml_backend.worker.reading import TaskReader
 __all__ = ["LatestChanges"]
 
 ATTEND_EVERY = 1.0
+"""Minimum number of seconds between two looks at annotators' changes during long work."""
 _PAUSE = 4
-"""Pause after a look at the latest changes, as a multiple of the time that it took."""
-"""Seconds between two looks at annotators' changes during long work."""
+"""Pause after a look, as a multiple of the time that it took."""
 
 Found = TypeVar("Found")
 
