@@ -19,7 +19,6 @@ from lab.experiments.wording import NEGATIVES, Negatives, Wording, read_wording
 from lab.train.develop import auroc
 from softirr.markdown import table_head, table_row
 from softirr.meaning.measures import Measure, measure
-from softirr.meaning.measures.pairs import score_pairs
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
@@ -143,7 +142,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
 
 def _score(measure: Measure, populations: Sequence[Population]) -> list[Floats]:
     """P of the pairs of each population; each different pair is scored once."""
-    values = score_pairs(measure, [pair for p in populations for pair in p.pairs])
+    values = measure.score([pair for p in populations for pair in p.pairs])
     return np.split(values, np.cumsum([len(p.pairs) for p in populations])[:-1])
 
 

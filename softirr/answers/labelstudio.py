@@ -217,11 +217,11 @@ def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
 
 
 def label_studio_answers(
-    task: Mapping[str, Any], *, control: str | None, predictions_as_raters: bool = False, oldest: bool = False
+    task: Mapping[str, Any], *, control: str | None, predictions_as_raters: bool = False
 ) -> tuple[list[Answer], list[Excluded]]:
     """Return the answers to a control in a task (None: every TextArea), and those that do not count with the reason."""
     read = read_task(task, predictions=predictions_as_raters)
-    return _split_rows(raw_answers(read, control, oldest=oldest))
+    return _split_rows(raw_answers(read, control))
 
 
 def label_studio_fields(

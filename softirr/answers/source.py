@@ -10,17 +10,15 @@ import io
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from softirr.answers.data_files import foreign_start
 from softirr.errors import InputError, MissingFileError, option
 from softirr.provenance import Progress
 
-__all__ = ["Source", "contents", "first_line", "long_fields", "needed", "refused", "stored"]
+__all__ = ["Source", "contents", "first_line", "long_fields", "needed", "refused"]
 
 _Result = TypeVar("_Result")
 _CHUNK = 1 << 18
@@ -266,19 +264,6 @@ def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
         raise
     except errors as error:
         raise InputError(message.replace("{error}", type(error).__name__)) from None
-
-
-@contextmanager
-def stored(source: Source) -> Iterator[Path]:
-    """Yield the path of an input, which is copied to a file if it has none."""
-    file = source.seekable()
-    if source.path is not None:
-        yield Path(source.path)
-        return
-    with tempfile.TemporaryDirectory(prefix="softirr-") as folder:
-        copy = Path(folder, "input")
-        copy.write_bytes(file.read())
-        yield copy
 
 
 @contextmanager

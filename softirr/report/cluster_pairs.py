@@ -56,39 +56,29 @@ def pairs_of_same_items(table: AnnotationTable) -> Pairs:
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
-def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: int) -> tuple[Pairs, list[str]]:
-    """Pairs of each text with those spelled most alike.
+def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int]) -> Pairs:
+    """Pairs of each text with those spelled most alike, among the most frequent texts.
 
     Parameters
     ----------
     counts : sequence of int
         How often each text occurs.
-    neighbors : int
-        Texts that each text is compared with.
 
     Returns
     -------
-    pairs : ndarray of int, shape (n, 2)
+    ndarray of int, shape (n, 2)
         Numbers of the texts, the smaller one first.
-    notes : list of str
-        Pairs that were left out.
     """
     order = sorted(range(len(texts)), key=lambda text: (-counts[text], texts[text]))
     frequent = np.array(sorted(order[:MOST_ALIKE]), dtype=np.int64)
-    notes = []
-    if len(texts) > len(frequent):
-        notes.append(
-            f"Texts spelled alike were looked for among the {len(frequent):,} most frequent of {len(texts):,} texts "
-            "only."
-        )
-    if neighbors == 0 or len(frequent) < 2:
-        return np.zeros((0, 2), dtype=np.int64), notes
-    blocks = list(_blocks([texts[text][:LONGEST].casefold() for text in frequent.tolist()], neighbors))
+    if len(frequent) < 2:
+        return np.zeros((0, 2), dtype=np.int64)
+    blocks = list(_blocks([texts[text][:LONGEST].casefold() for text in frequent.tolist()]))
     pairs = frequent[np.concatenate(blocks)] if blocks else np.zeros((0, 2), dtype=np.int64)
-    return np.unique(np.sort(pairs, axis=1), axis=0), notes
+    return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
-def _blocks(texts: Sequence[str], neighbors: int) -> Iterator[Pairs]:
+def _blocks(texts: Sequence[str]) -> Iterator[Pairs]:
     from rapidfuzz.fuzz import token_sort_ratio
     from rapidfuzz.process import cdist
 
@@ -96,14 +86,14 @@ def _blocks(texts: Sequence[str], neighbors: int) -> Iterator[Pairs]:
         rows = texts[start : start + _BLOCK]
         scores = cdist(rows, texts, scorer=token_sort_ratio, score_cutoff=ALIKE, dtype=np.float32)
         scores[np.arange(len(rows)), start + np.arange(len(rows))] = 0.0
-        n_nearest = min(neighbors, len(texts) - 1)
+        n_nearest = min(NEIGHBORS, len(texts) - 1)
         nearest = np.argpartition(-scores, n_nearest, axis=1)[:, :n_nearest]
         row, rank = np.nonzero(np.take_along_axis(scores, nearest, axis=1) > 0)
         yield np.stack([start + row, nearest[row, rank]], axis=1)
 
 
-def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, int]:
-    """Pairs that were not compared between texts that equivalent pairs link, and how many of them are left out.
+def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> Pairs:
+    """Pairs that were not compared between texts that equivalent pairs link, up to ``MOST_BETWEEN``.
 
     Where very many texts are linked, those that only higher equivalences link are completed.
 
@@ -118,11 +108,11 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, 
 
     Returns
     -------
-    pairs : ndarray of int, shape (m, 2)
+    ndarray of int, shape (m, 2)
+        Numbers of the texts, the smaller one first.
     """
     known_pairs = set(map(tuple, pairs.tolist()))
     new_pairs: list[tuple[int, int]] = []
-    missing = 0
     todo = [(np.arange(n), 0)]
     while todo:
         members, step = todo.pop()
@@ -134,11 +124,6 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, 
         for group in np.split(members[order], np.flatnonzero(np.diff(label[order])) + 1):
             if len(group) < 2:
                 continue
-            if step == 0:
-                inside = np.zeros(n, dtype=bool)
-                inside[group] = True
-                compared = int((inside[pairs[:, 0]] & inside[pairs[:, 1]]).sum())
-                missing += len(group) * (len(group) - 1) // 2 - compared
             if len(group) <= _COMPLETED:
                 listed = sorted(group.tolist())
                 new_pairs += [
@@ -146,5 +131,4 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> tuple[Pairs, 
                 ]
             elif step + 1 < len(_CUTS):
                 todo.append((group, step + 1))
-    scored_pairs = new_pairs[:MOST_BETWEEN]
-    return np.array(scored_pairs, dtype=np.int64).reshape(-1, 2), missing - len(scored_pairs)
+    return np.array(new_pairs[:MOST_BETWEEN], dtype=np.int64).reshape(-1, 2)

@@ -15,7 +15,7 @@ from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.json_object import JsonObject
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.report.cluster_pairs import NEIGHBORS, Pairs, pairs_between, pairs_of_same_items, pairs_spelled_alike
+from softirr.report.cluster_pairs import Pairs, pairs_between, pairs_of_same_items, pairs_spelled_alike
 from softirr.statistics.matching.grouping import equivalent_groups
 
 __all__ = ["MeaningCluster", "meaning_clusters"]
@@ -88,10 +88,10 @@ def meaning_clusters(
     """
     uses = _uses(table)
     counts = [sum(by_rater.values()) for by_rater, _ in uses]
-    alike, _ = pairs_spelled_alike(table.texts, counts, NEIGHBORS)
+    alike = pairs_spelled_alike(table.texts, counts)
     pairs = np.unique(np.concatenate([pairs_of_same_items(table), alike]), axis=0)
     p = scorer.score(pairs[:, 0], pairs[:, 1]) if len(pairs) else np.zeros(0)
-    more, _ = pairs_between(len(table.texts), pairs, p)
+    more = pairs_between(len(table.texts), pairs, p)
     if len(more):
         p, pairs = np.concatenate([p, scorer.score(more[:, 0], more[:, 1])]), np.concatenate([pairs, more])
     pairs, p = pairs[p > _NEGLIGIBLE], p[p > _NEGLIGIBLE]

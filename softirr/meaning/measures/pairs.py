@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs, unique_pairs
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, unique_pairs
 from softirr.meaning.measures.cache import PairCache, text_hash
 from softirr.meaning.measures.pair_counts import add_pairs
-from softirr.meaning.measures.protocols import Measure, Pairs
+from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.text import normalize
 
-__all__ = ["PairScorer", "score_pairs"]
+__all__ = ["PairScorer"]
 
 _CACHE_READS = 32_768
 """Number of pairs that are looked up in the cache at once."""
@@ -199,21 +199,6 @@ def _both(low: Ints, high: Ints) -> Iterator[tuple[int, int]]:
 def _turned(directions: Floats, is_turned: Bools) -> Floats:
     """The directions, exchanged for turned pairs."""
     return np.where(is_turned[:, None], directions[:, ::-1], directions)
-
-
-def score_pairs(
-    measure: Measure, pairs: Pairs, *, cache: PairCache | None = None, progress: Progress | None = None
-) -> Floats:
-    """P(a ≡ b) of each pair, shape (n,), through a cache.
-
-    Examples
-    --------
-    >>> from softirr.meaning.measures import measure
-    >>> score_pairs(measure("exact"), [("fever", "fever "), ("fever", "rash")]).tolist()
-    [1.0, 0.0]
-    """
-    texts, left_texts, right_texts = numbered_pairs(pairs)
-    return PairScorer(measure, texts, cache=cache, progress=progress).score(left_texts, right_texts)
 
 
 def _different_pairs(a: Ints, b: Ints) -> int:

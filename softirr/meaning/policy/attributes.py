@@ -16,7 +16,7 @@ from softirr.errors import InputError
 from softirr.meaning.policy.english_attributes import pattern, rules
 from softirr.text import normalize
 
-__all__ = ["KINDS", "KIND_NAMES", "LONGEST", "Attributes", "Span", "attributes", "kinds_of", "without", "without_spans"]
+__all__ = ["KINDS", "KIND_NAMES", "LONGEST", "Attributes", "Span", "attributes", "kinds_of", "without"]
 
 KIND_NAMES = {
     "side": "side",
@@ -132,24 +132,6 @@ def without(text: str, kinds: Collection[str]) -> str:
     'mild'
     """
     return _without(normalize(text), frozenset(kinds))
-
-
-def without_spans(text: str, spans: Collection[Span]) -> str:
-    """A text without some of its attributes; the text itself if nothing would remain.
-
-    Parameters
-    ----------
-    spans : collection of Span
-        Of :func:`attributes` of this text.
-
-    Examples
-    --------
-    >>> read = attributes("severe pain in the left knee")
-    >>> without_spans(read.text, read.spans[:1])
-    'pain in the left knee'
-    """
-    text = normalize(text)
-    return _cut(text, tuple(sorted(spans))) or text
 
 
 LONGEST = 2_000
