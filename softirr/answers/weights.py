@@ -104,20 +104,17 @@ def effective_items(weights: Sequence[float]) -> float:
     return float(weights_array.sum() ** 2 / np.square(weights_array).sum())
 
 
-def refuse_weights(table: AnnotationTable, what: str, *, instead: str = "") -> None:
+def refuse_weights(table: AnnotationTable, what: str) -> None:
     """Refuse a weighted table where weights are not understood.
 
     Parameters
     ----------
     what : str
         What does not take weights.
-    instead : str
-        The way out that takes weights, as the beginning of the last clause: ``choose ..., or``; empty when there is
-        none.
 
     Raises
     ------
     InputError
     """
     if table.weights is not None:
-        raise InputError(f"{what} takes no item weights: {instead}read the table without them.")
+        raise InputError(f"{what} takes no item weights: read the table without them.")

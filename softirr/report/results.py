@@ -11,8 +11,10 @@ from softirr.errors import Note
 from softirr.numbers import in_terminal, number
 from softirr.plural import plural
 from softirr.provenance import Provenance, version
+from softirr.report.charts import forest_chart
 from softirr.report.evidence import AuditSummary
 from softirr.report.fields import Confusion, ConfusionMatrix
+from softirr.report.forest import Row
 from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
 from softirr.report.meaning_clusters import MeaningCluster
@@ -165,6 +167,12 @@ class AgreementReport:
         from softirr.report.output import write_report
 
         write_report(self.to_dict(), folder, source=source)
+
+    def to_svg(self) -> str:
+        """The coefficients with their 95% intervals as a chart in SVG."""
+        values = self.coefficients.items()
+        rows = [Row(coefficient_name(key), coefficient.value, coefficient.ci95) for key, coefficient in values]
+        return forest_chart(rows, "Coefficients").svg()
 
     def to_frame(self, kind: FrameKind = "coefficients") -> Any:
         """A pandas data frame of a part of the report.

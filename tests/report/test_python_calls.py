@@ -61,6 +61,14 @@ class TestMarksForMissing:
             assert softirr.cohen_kappa(["+", "-", "+", "-"], ["+", "-", "-", "-"], "exact").value == pytest.approx(0.5)
 
 
+def test_a_report_draws_each_coefficient_with_its_interval():
+    report = softirr.agreement(WIDE, "indel", raters=["ann", "bob"])
+    svg = report.to_svg()
+    for key, coefficient in report.coefficients.items():
+        assert f">{softirr.statistics.coefficients.registry.coefficient_name(key)}<" in svg.replace("&#x27;", "'")
+        assert coefficient.value is None or f"{coefficient.value:.2f}" in svg
+
+
 class TestErrors:
     def test_path_with_the_name_of_the_program_is_not_a_command(self, tmp_path, cli, monkeypatch):
         (tmp_path / "softirr data").mkdir()
