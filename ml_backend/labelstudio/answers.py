@@ -21,11 +21,13 @@ from softirr.answers.labelstudio import (
     label_studio_fields,
 )
 from softirr.answers.labelstudio_results import (
+    control_kind,
     field_controls,
     mappings,
     with_turns,
 )
 from softirr.answers.limits import within_limits
+from softirr.answers.regions import region_of
 from softirr.answers.table import Answer, Excluded
 from softirr.text import normalize, normalize_lines
 
@@ -122,6 +124,19 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
             fields[name]["groups"] = [_clean(turns[item]) for item in in_order]
             fields[name]["turns"] = [_turn_of(item) for item in in_order]
     return fields
+
+
+def _controls_of_regions(task: Mapping[str, Any]) -> list[str]:
+    """Return the controls of other kinds that annotators answered for a region, not for the whole task."""
+    results = [
+        result for annotation in mappings(task.get("annotations")) for result in mappings(annotation.get("result"))
+    ]
+    names = {
+        str(result.get("from_name"))
+        for result in results
+        if control_kind(result) and "turn" not in result and region_of(result) is not None
+    }
+    return sorted(names)
 
 
 def _turns_of(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -226,7 +241,13 @@ def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any]
         fields = {name: {**nothing, "kind": ""} for name in reading.other_names}
     # not part of the answers: their hash stays, and with it the marks on tasks that an earlier version read
     turns = {name: entry.pop("turns") for name, entry in fields.items() if "turns" in entry}
-    beside = {**regions, **({"fields": fields} if fields else {}), **({"turns": turns} if turns else {})}
+    of_regions = _controls_of_regions(task) if regions else []
+    beside: dict[str, Any] = {
+        **regions,
+        **({"fields": fields} if fields else {}),
+        **({"turns": turns} if turns else {}),
+        **({"of_regions": of_regions} if of_regions else {}),
+    }
     return answers if reading.controls else fields, beside
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreachable
 from ml_backend.labelstudio.regions import turn_in_words
 from softirr.answers.labelstudio import AGREED_ID
-from softirr.answers.labelstudio_results import name_in_turn, with_turns
+from softirr.answers.labelstudio_results import control_kind, control_values, name_in_turn, with_turns
 
 if TYPE_CHECKING:
     import httpx
@@ -78,17 +78,17 @@ def copied_results(
 
 def region_results(
     control: str,
-    agreed_regions: Sequence[tuple[Mapping[str, Any], Sequence[str]]],
+    agreed_regions: Sequence[tuple[Mapping[str, Any], Sequence[str], Sequence[Mapping[str, Any]]]],
     annotations: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Copy annotators' regions with the agreed texts.
+    """Copy annotators' regions with the agreed texts, and the choices and ratings that most of them give to a region.
 
     Parameters
     ----------
     control : str
         A per-region TextArea.
-    agreed_regions : sequence of (mapping, sequence of str)
-        Rows of `regions.region_rows`, and the texts that the region gets.
+    agreed_regions : sequence of (mapping, sequence of str, sequence of mapping)
+        Rows of `regions.region_rows`, the texts that the region gets, and the rows of all annotators' regions there.
     annotations : sequence of mapping
         The task's annotations as Label Studio has them now.
 
@@ -100,22 +100,53 @@ def region_results(
     with_names_of_config = with_turns({"annotations": list(annotations)}, [control])["annotations"]
     by_id = {annotation.get("id"): annotation.get("result") or [] for annotation in with_names_of_config}
     results = []
-    for number, (row, texts) in enumerate(agreed_regions, start=1):
-        region_parts = [result for result in by_id.get(row["annotation"], ()) if result.get("id") == row["region"]]
-        if is_repeated(control):  # imported turns may have no id
-            region_parts = [result for result in region_parts if row["where"] == turn_in_words(result.get("turn", -1))]
-        region_parts = [
-            result for result in region_parts if result.get("type") != "textarea" or result.get("from_name") == control
-        ]
-        if not any(result.get("from_name") == control for result in region_parts):
+    for number, (row, texts, members) in enumerate(agreed_regions, start=1):
+        region_parts = _results_of(control, row, by_id)
+        text = next((result for result in region_parts if result.get("from_name") == control), None)
+        if text is None:
             raise LabelStudioError("A region of the agreed answer has changed in Label Studio: look at the task again.")
-        for result in region_parts:
-            value = {**result["value"], "text": list(texts)} if result.get("from_name") == control else result["value"]
-            saved = dict(result)
-            if "turn" in saved:
-                saved["from_name"] = name_in_turn(control, saved.pop("turn"))
-            results.append({**saved, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction", "value": value})
+        shapes_and_labels = [
+            result for result in region_parts if result.get("type") != "textarea" and not control_kind(result)
+        ]
+        values = _agreed_values([_results_of(control, member, by_id) for member in members], text["value"])
+        agreed_text = {**text, "value": {**text["value"], "text": list(texts)}}
+        if "turn" in agreed_text:
+            agreed_text["from_name"] = name_in_turn(control, agreed_text.pop("turn"))
+        results += [
+            {**result, "id": f"{AGREED_ID}{control}-{number}", "origin": "prediction"}
+            for result in (*shapes_and_labels, agreed_text, *values)
+        ]
     return results
+
+
+def _results_of(
+    control: str, row: Mapping[str, Any], by_id: Mapping[Any, Sequence[Mapping[str, Any]]]
+) -> list[Mapping[str, Any]]:
+    """Return the results of a region, or of a turn of a dialogue."""
+    results = [result for result in by_id.get(row["annotation"], ()) if result.get("id") == row["region"]]
+    if is_repeated(control):  # imported turns may have no id
+        results = [result for result in results if row["where"] == turn_in_words(result.get("turn", -1))]
+    return results
+
+
+def _agreed_values(
+    members: Sequence[Sequence[Mapping[str, Any]]], extent: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield the results of a region's other controls on which most of its annotators agree, at the agreed extent."""
+    from softirr.report.fields import agreed_values
+
+    by_control: dict[str, list[Mapping[str, Any]]] = {}
+    for result in (result for region_parts in members for result in region_parts if control_kind(result)):
+        by_control.setdefault(result["from_name"], []).append(result)
+    for results in by_control.values():
+        answers = [control_values(result) for result in results]
+        answers += [[]] * (len(members) - len(answers))
+        agreed = answers[0] if len(answers) == 1 else agreed_values(control_kind(results[0]) or "", answers)
+        agreeing_results = [result for result in results if sorted(control_values(result)) == sorted(agreed or ())]
+        if agreed and agreeing_results:
+            type_ = "selected" if agreeing_results[0]["type"] == "pairwise" else agreeing_results[0]["type"]
+            position = {name: value for name, value in extent.items() if name != "text"}
+            yield {**agreeing_results[0], "value": {**position, type_: agreeing_results[0]["value"][type_]}}
 
 
 class OwnSession:

@@ -35,6 +35,8 @@ class FieldEntry(NamedTuple):
 def other_entries(task: Mapping[str, Any]) -> list[FieldEntry]:
     """Return the answers to the fields of a task that are not texts, turn by turn.
 
+    Fields of regions are left out if the regions have texts: they are accepted with the text of each region.
+
     Parameters
     ----------
     task : mapping
@@ -46,6 +48,7 @@ def other_entries(task: Mapping[str, Any]) -> list[FieldEntry]:
     in_order = [
         (turn, field)
         for name, entry in (facts.get("fields") or {}).items()
+        if name not in facts.get("of_regions", ())
         for turn, field in _by_turn(name, entry, turns.get(name))
     ]
     return [field for _, field in sorted(in_order, key=lambda numbered: numbered[0])]

@@ -68,6 +68,10 @@ class Regions:
         similar = exact or [row for row in rows if any(text in answer for answer in row["texts"])]
         return next((row for row in similar if row["place"] not in without), similar[0] if similar else None)
 
+    def members(self, row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the annotators' regions that overlap with this one and are compared with it."""
+        return [member for member in self._rows if member["place"] == row["place"]]
+
     def suggested(
         self, details: Mapping[str, Any], texts: Sequence[str], *, by_group: bool = False
     ) -> list[tuple[Mapping[str, Any], list[str]]]:

@@ -153,9 +153,10 @@ def agreed_results(
             regions = regions_of(task, name)
             details = ((task["details"] or {}).get("controls") or {}).get(name) or {}
             rows = None if regions is None else regions.suggested(details, texts, by_group=is_repeated(name))
-            if not rows:
+            if regions is None or not rows:
                 raise Refused(409, "The regions of these texts are not known yet: run softirr-ls sync.")
-            yield from region_results(name, rows, people)
+            agreed_regions = [(row, texts_of_region, regions.members(row)) for row, texts_of_region in rows]
+            yield from region_results(name, agreed_regions, people)
         elif control is None and texts:
             answers = field_entries(task)[name]["answers"]
             raters = [rater for rater, values in answers.items() if sorted(values) == sorted(texts)]
