@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ml_backend.store.permissions import keep_private
 from ml_backend.store.store import Store
+from tests.programs import run_program
 
 ROOT = Path(__file__).parents[1]
 
@@ -153,15 +154,8 @@ def try_fault(fault: Fault, parent: Path) -> Outcome | None:
         # An address that no machine has, so that an unnoticed fault ends the process, too.
         environment = os.environ | {"PYTHONPATH": str(ROOT), "SOFTIRR_DATA": str(folder), "HOST": "203.0.113.1"}
         environment.pop("SOFTIRR_DATABASE_URL", None)
-        done = subprocess.run(
-            [sys.executable, "-m", "ml_backend", "serve"],
-            env=environment,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        command = (sys.executable, "-m", "ml_backend", "serve")
+        done = run_program(*command, environment=environment, folder=ROOT, status=None)
         return Outcome(done.returncode, done.stderr.replace(str(folder), "SOFTIRR_DATA"))
     finally:
         fault.undo(file)

@@ -161,19 +161,8 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "consensus": lambda text: answers_hash(_answered(text)),
 }  # fmt: skip
 
-LONG = {
-    *(
-        "page",
-        "reasons",
-        "splitting, commas",
-        "split_table",
-        "suitability",
-        "agreement",
-        "terminology",
-        "facts of a pair",
-    ),
-    "attribute values",
-}
+LONG = {"page", "reasons", "splitting, commas", "split_table", "suitability", "agreement", "terminology"}
+LONG |= {"facts of a pair", "attribute values"}
 """Readers that take many seconds for all texts.
 
 `splitting, commas`, `attributes` and `codebook` use the same functions.

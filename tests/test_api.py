@@ -7,7 +7,6 @@ import inspect
 import io
 import operator
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,19 +17,15 @@ from softirr.meaning.measures import cache as caches
 from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.scoring_defaults import cache_and_progress
 from tests.meaning.measures.function_measures import FunctionMeasure
-
-
-def _python(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout.strip()
+from tests.programs import run_python
 
 
 class TestNames:
     def test_importing_loads_nothing_else(self) -> None:
-        assert _python("import sys, softirr; print({'numpy', 'scipy', 'torch'} & set(sys.modules))") == "set()"
+        assert run_python("import sys, softirr; print({'numpy', 'scipy', 'torch'} & set(sys.modules))") == "set()"
 
     def test_scipy_waits_for_the_first_score(self) -> None:
-        assert _python("import sys, softirr.report.agreement; print('scipy' in sys.modules)") == "False"
+        assert run_python("import sys, softirr.report.agreement; print('scipy' in sys.modules)") == "False"
 
     def test_all_are_there(self) -> None:
         assert {name for name in softirr.__all__ if getattr(softirr, name, None) is None} == set()

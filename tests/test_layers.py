@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import module_of
+
 SOFTIRR = (
     *(
         "cli",
@@ -108,51 +110,11 @@ def test_no_import_runs_upward(root: Path, package: str) -> None:
     assert not upward
 
 
-def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Groups of modules that import each other, directly or through others.
-
-    Parameters
-    ----------
-    graph : dict of str to set of str
-        The modules that each module imports.
-    """
-    reached: dict[str, set[str]] = {}
-    for start in graph:
-        reached[start], waiting = set(), list(graph[start])
-        while waiting:
-            if (module := waiting.pop()) not in reached[start]:
-                reached[start].add(module)
-                waiting += graph.get(module, ())
-    groups = {frozenset(b for b in reached[a] if a in reached[b]) for a in graph if a in reached[a]}
-    return sorted(sorted(group) for group in groups)
-
-
-def import_graph(sources: dict[str, ast.Module]) -> dict[str, set[str]]:
-    """The modules of `sources` that each of them imports, at the top or inside a function."""
-
-    def imported(module: str, alias: str) -> str:
-        return f"{module}.{alias}" if f"{module}.{alias}" in sources else module
-
-    return {
-        name: {imported(module, alias) for module, alias, _ in imports(tree)} & set(sources)
-        for name, tree in sources.items()
-    }
-
-
 @pytest.mark.parametrize("package", WITHOUT_CIRCLES)
 def test_no_modules_import_each_other(root: Path, package: str) -> None:
-    assert circles(import_graph(dict(modules(root, package)))) == []
-
-
-def test_a_circle_through_a_function_is_seen() -> None:
-    sources = {
-        "package.first": "from package.second import name",
-        "package.second": "from package.third import name",
-        "package.third": "def late():\n    import package.first",
-        "package.fourth": "from package.first import name",
-    }
-    graph = import_graph({name: ast.parse(text) for name, text in sources.items()})
-    assert circles(graph) == [["package.first", "package.second", "package.third"]]
+    size = module_of(root / ".ci" / "size.py")
+    assert size.circles(size.imports(root, package)) == []
+    assert size.circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
 
 
 def test_the_science_knows_no_server(root: Path) -> None:

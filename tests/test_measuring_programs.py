@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,8 +25,4 @@ ROOT = Path(__file__).resolve().parents[1]
 )
 def test_program_runs(words: list[str], shows: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert shows in done.stdout
+    assert shows in run_program(sys.executable, "-m", *words, folder=ROOT, environment=environment).stdout

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import sys
 import sysconfig
 import tomllib
@@ -25,6 +24,7 @@ import pytest
 import requests
 
 from ml_backend.demo.processes import Process, free_port
+from tests.programs import run_program
 
 CSV = "item,rater,text\n1,ann,fever\n1,ben,fever\n2,ann,rash\n2,ben,cough\n3,ann,nausea\n3,ben,\n"
 
@@ -33,9 +33,7 @@ CSV = "item,rater,text\n1,ann,fever\n1,ben,fever\n2,ann,rash\n2,ben,cough\n3,ann
 def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built without a network: the build tool is among the development dependencies."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(root)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_program(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, root)
     (built,) = folder.glob("softirr-*.whl")
     return built
 
@@ -46,20 +44,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False)
     purelib = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(folder),
-        "install",
-        "--no-deps",
-        "--no-index",
-        "--quiet",
-        str(wheel),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    pip = (sys.executable, "-m", "pip", "--python", folder)
+    run_program(*pip, "install", "--no-deps", "--no-index", "--quiet", wheel)
     (purelib / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return folder / ("Scripts" if os.name == "nt" else "bin")
 
@@ -95,9 +81,7 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
         "ml_backend/web/templates/report.html",
     }
     assert needed - names == set()
-    tracked = subprocess.run(
-        ["git", "ls-files", "softirr", "ml_backend", "plugin"], cwd=root, capture_output=True, text=True, check=False
-    )
+    tracked = run_program("git", "ls-files", "softirr", "ml_backend", "plugin", folder=root, status=None)
     if tracked.returncode == 0 and tracked.stdout:
         expected = {
             re.sub("^plugin/", "ml_backend/plugin/", name)
@@ -119,21 +103,15 @@ def test_it_knows_its_version_and_its_licence(wheel: Path) -> None:
 
 def test_it_is_the_installed_package_that_runs(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
     code = "import softirr, ml_backend.plugin_files as a; print(softirr.__file__); print(a.plugin_dir())"
-    done = subprocess.run(
-        [installed / "python", "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = run_program(installed / "python", "-c", code, environment=environment, folder=tmp_path)
     for path in done.stdout.split():
         assert Path(path).is_relative_to(installed.parent)
 
 
 def test_softirr_score_on_a_csv(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text(CSV)
-    command = [installed / "softirr", "score", "answers.csv", "--measure", "exact", "--json"]
-    done = subprocess.run(
-        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    command = (installed / "softirr", "score", "answers.csv", "--measure", "exact", "--json")
+    report = json.loads(run_program(*command, environment=environment, folder=tmp_path).stdout)
     assert (report["n_items"], report["n_raters"]) == (3, 2)
     assert report["coefficients"]["observed_agreement"]["value"] == pytest.approx(1 / 3)
     assert report["coefficients"]["krippendorff_alpha"]["value"] is not None
@@ -142,17 +120,8 @@ def test_softirr_score_on_a_csv(installed: Path, environment: dict[str, str], tm
 @pytest.mark.slow
 def test_every_command_starts(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
     def printed(*command: str) -> str:
-        done = subprocess.run(
-            [installed / command[0], *command[1:]],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        program, *arguments = command
+        return run_program(installed / program, *arguments, environment=environment, folder=tmp_path).stdout
 
     assert {entry["name"] for entry in json.loads(printed("softirr", "measures", "--json"))} >= {
         "exact",
@@ -166,15 +135,8 @@ def test_every_command_starts(installed: Path, environment: dict[str, str], tmp_
 
 def test_bad_input_is_one_sentence_and_status_2(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("a,b\n1,2\n")
-    done = subprocess.run(
-        [installed / "softirr", "score", "answers.csv"],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
+    command = (installed / "softirr", "score", "answers.csv")
+    done = run_program(*command, environment=environment, folder=tmp_path, status=2)
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
 
@@ -207,8 +169,7 @@ def _connected(installed: Path, environment: dict[str, str]) -> list[str]:
         "t.update_project(r['id'], connection={'mode': 'connected'}); k = Keys(t.secret()); "
         "print(k.password(1), k.key(1, 'panel'))"
     )
-    command = [installed / "python", "-c", code]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    return run_program(installed / "python", "-c", code, environment=environment).stdout.split()
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import softirr
+from tests.programs import run_program
 
 RSCRIPT = shutil.which("Rscript")
 
@@ -36,16 +37,7 @@ def test_page_code_prints_library_numbers(root: Path, tmp_path: Path) -> None:
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m softirr "$@"\n')
     program.chmod(0o755)
     paths = {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(root)}
-    done = subprocess.run(
-        [str(RSCRIPT), "page.R"],
-        cwd=tmp_path,
-        env=os.environ | paths,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_program(RSCRIPT, "page.R", folder=tmp_path, environment=os.environ | paths)
     expected = softirr.agreement(softirr.read(tmp_path / "answers.csv"), measure="indel").coefficients[
         "krippendorff_alpha"
     ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -13,23 +11,18 @@ from types import ModuleType
 import pytest
 import yaml
 
+from tests.programs import module_of, run_program
+
 REPOSITORY = "https://forge.test/owner/softirr"
 
 
 @pytest.fixture
 def hook(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("package_metadata", root / ".ci/package_metadata.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(root / ".ci/package_metadata.py")
 
 
 def test_every_file_has_the_version_of_pyproject(root: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, root / ".ci/release.py", "--check"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_program(sys.executable, root / ".ci/release.py", "--check")
 
 
 def test_the_license_is_the_same_everywhere(root: Path) -> None:

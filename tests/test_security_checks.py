@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from tests.programs import run_program
 
 SOUND = {"name": "numpy", "version": "2.2.6", "vulns": []}
 BAD = {"name": "flask", "version": "3.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["3.1"]}]}
@@ -40,14 +41,9 @@ def test_vulnerabilities_are_reported(
         f"import sys\nprint({reply!r})\nprint('no route to host', file=sys.stderr)\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    done = subprocess.run(
-        [sys.executable, root / ".ci" / "audit.py"],
-        env={**environment, "PYTHONPATH": str(tmp_path), **({"CI": "true"} if in_ci else {})},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, sentence in done.stdout) == (status, True), done.stdout + done.stderr
+    environment |= {"PYTHONPATH": str(tmp_path), **({"CI": "true"} if in_ci else {})}
+    done = run_program(sys.executable, root / ".ci" / "audit.py", environment=environment, status=status)
+    assert sentence in done.stdout
 
 
 def steps(root: Path, name: str) -> str:

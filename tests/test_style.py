@@ -91,20 +91,9 @@ def test_plain_code_has_no_violation(style: ModuleType, source: str) -> None:
     assert kinds(style, "softirr/x.py", source) == []
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "def draw_sheet(told):\n    return told\n",
-        '"""Of a text, for messages."""\n',
-        'def f(rater):\n    """Do it.\n\n    Parameters\n    ----------\n    rater : str\n    """\n',
-    ],
-    ids=["vague name", "dialect sentence", "empty docstring section"],
-)
-def test_lint_fails_on_a_planted_violation(
-    style: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
-) -> None:
+def test_lint_fails_on_a_planted_violation(style: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "softirr").mkdir()
-    (tmp_path / "softirr" / "planted.py").write_text(source, encoding="utf-8")
+    (tmp_path / "softirr" / "planted.py").write_text("def draw_sheet(told):\n    return told\n", encoding="utf-8")
     monkeypatch.setattr(style, "ROOT", tmp_path)
     monkeypatch.setattr(style, "CHECKED", ("softirr",))
     assert style.main([]) == 1

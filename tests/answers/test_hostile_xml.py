@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ import pytest
 
 from tests.answers.formats import FORMATS
 from tests.answers.plain_rows import text_file
+from tests.programs import run_python
 
 SECRET = "do not read this"
 BOMB = '<!ENTITY a "aaaaaaaaaa">' + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
@@ -71,15 +70,9 @@ def test_entities_are_neither_fetched_nor_unfolded(installed: str, tmp_path: Pat
     secret = text_file(tmp_path / "secret.txt", SECRET)
     leak = f'<!ENTITY leak SYSTEM "file://{secret}">'
     paths = [*_workbooks(tmp_path / "leak", leak, "&leak;"), *_workbooks(tmp_path / "bomb", BOMB, "&j;")]
-    done = subprocess.run(
-        [sys.executable, "-c", READ, installed, *map(str, paths)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    for path, (words, refused, kibibytes) in json.loads(done.stdout).items():
+    results = json.loads(run_python(READ, installed, *paths))
+    for path, (words, refused, kibibytes) in results.items():
         assert SECRET not in words, path
         assert len(words) < 2000 and kibibytes < 300_000, path
         assert not refused or "\n" not in words, path
-    assert len(paths) == len(json.loads(done.stdout)) == 6
+    assert len(paths) == len(results) == 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from softirr.answers import registry
 from softirr.errors import InputError
 from tests.answers.plain_rows import text_file
+from tests.programs import run_python
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 EXAMPLE = next(code for code in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL) if "WARD" in code)
@@ -32,10 +32,7 @@ def test_documented_reader_of_another_package_reads_its_files(tmp_path: Path) ->
     path = text_file(tmp_path / "answers.ward", "#ward\ncase 7 | ann | fever\n\ncase 7 | bob | rash\n")
     root = Path(registry.__file__).parents[2]
     environment = {"PYTHONPATH": f"{_package(tmp_path)}:{root}"}
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True, env=environment
-    )
-    assert done.stdout.split("\n")[0] == "('ann', 'bob') ('fever', 'rash') ward"
+    assert run_python(READ, path, environment=environment) == "('ann', 'bob') ('fever', 'rash') ward"
     assert len(EXAMPLE.splitlines()) <= 20
 
 

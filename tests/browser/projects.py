@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from ml_backend.demo import Demo
 from ml_backend.demo.project import CONTROL
+from tests.programs import run_program
 
 MEASURE = "indel"
 
@@ -49,11 +49,6 @@ def of_command_line(demo: Demo, folder: Path, *command: str, more: Iterable[str]
     path = folder / "export.json"
     path.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
     options = ["--control", CONTROL, "--measure", MEASURE, "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "softirr", *command, str(path), *more, *options],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_program(sys.executable, "-m", "softirr", *command, path, *more, *options)
     report: dict[str, Any] = json.loads(done.stdout)
     return report

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tests.programs import run_program
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -14,15 +15,7 @@ ROOT = HERE.parents[1]
 
 def test_it_measures(chromium: Any) -> None:
     """The project is too small for meaningful figures; `chromium` skips the test without a browser."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.browser.measure_panel", "80", "2"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    measured = json.loads(done.stdout)
+    measured = json.loads(run_program(sys.executable, "-m", "tests.browser.measure_panel", 80, 2, folder=ROOT).stdout)
     assert (measured["tasks"], measured["frames"]) == (80, 2)
     assert 0 < measured["drawn_median_ms"] <= measured["drawn_p95_ms"] and measured["answer_median_ms"] > 0
 

@@ -5,15 +5,15 @@ import io
 import json
 import random
 import re
-import subprocess
-import sys
 
 import pytest
 
 import softirr
-from softirr.cli.main import main, parser
+from softirr.cli.main import main
 from softirr.errors import on_command_line
 from softirr.meaning.measures import measure_names
+from tests.documentation import programs
+from tests.programs import run_python
 
 CSV = """item,rater,text
 1,ann,fever
@@ -85,7 +85,7 @@ class TestScore:
             f"main(['score', {answers!r}, '--measure', 'levenshtein', '--json']); "
             "assert not {'torch', 'transformers', 'openpyxl', 'pyarrow', 'pandas'} & set(sys.modules)"
         )
-        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+        run_python(code)
 
 
 class TestMeasures:
@@ -97,7 +97,7 @@ class TestMeasures:
             "import sys; from softirr.cli.main import main; main(['measures']); "
             "assert not {'torch', 'transformers'} & set(sys.modules)"
         )
-        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+        run_python(code)
 
 
 class TestAudit:
@@ -196,12 +196,6 @@ def test_fail_below_names_the_field(capsys, tmp_path):
     assert "softirr: Field severity: Krippendorff's alpha is" in err and "softirr: Text text:" in err
 
 
-def test_every_option_has_help():
-    def walk(command):
-        for action in command._actions:
-            assert action.help or action.dest == "==SUPPRESS==" or action.choices, (command.prog, action.dest)
-            if isinstance(action.choices, dict):
-                for inner in action.choices.values():
-                    walk(inner)
-
-    walk(parser())
+@pytest.mark.parametrize("name", sorted(programs()))
+def test_every_option_has_help(name):
+    assert [action.dest for action in programs()[name]._actions if not action.help] == []

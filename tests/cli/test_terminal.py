@@ -14,6 +14,7 @@ import pytest
 
 from softirr.errors import InputError
 from softirr.terminal import bounded, fraction, guarded, not_negative, positive, positive_number
+from tests.programs import run_python
 
 ROWS = "item,rater,text\n1,Zoë,fever\n1,Łukasz,cough\n2,Zoë,fever\n2,Łukasz,fever\n"
 
@@ -106,8 +107,7 @@ class TestCtrlC:
         assert (status, stderr) == (130, "softirr: interrupted.\n")
 
     def test_nothing_heavy_is_imported_before_ctrl_c_is_heard(self) -> None:
-        program = "import sys, softirr.cli.main; sys.exit('numpy' in sys.modules)"
-        assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
+        run_python("import sys, softirr.cli.main; sys.exit('numpy' in sys.modules)")
 
 
 class TestGuarded:

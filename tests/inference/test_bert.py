@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from softirr.inference.forward import PackedBert, PaddedForward
 from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import PairTokens
 from tests.inference.tiny import some_texts
+from tests.programs import run_python
 
 TEXTS = (
     *some_texts(12),
@@ -83,8 +82,7 @@ def test_transformers_is_never_imported_for_the_bundled_model() -> None:
         "softirr.measure('nli', device='cpu').score([('heart attack', 'myocardial infarction'), ('fever', '')])\n"
         "print(sorted({'transformers', 'scipy', 'pandas', 'sympy', 'torch._dynamo'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "[]"
+    assert run_python(code) == "[]"
 
 
 @pytest.mark.slow
@@ -100,8 +98,7 @@ def test_only_the_table_of_words_stays_mapped() -> None:
         "own = [area for area in areas if 'model.safetensors' in area.splitlines()[0]]\n"
         "print(len(own), sum(int(re.search(r'Rss: +([0-9]+) kB', area)[1]) for area in own))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    mappings, kilobytes = map(int, done.stdout.split())
+    mappings, kilobytes = map(int, run_python(code).split())
     assert mappings == 1
     assert kilobytes < 5_000, "the layers, 22 MB, have been copied to float32"
 
@@ -118,9 +115,8 @@ def test_report_with_the_bundled_model_imports_no_slow_library(tmp_path: Path) -
         "sys.argv = ['softirr', 'score', sys.argv[1], '--cache', 'none', '--device', 'cpu']\n"
         "main()"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "rows.csv")]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert "Krippendorff's alpha" in done.stdout and done.stdout.endswith("imported []\n")
+    printed = run_python(code, tmp_path / "rows.csv")
+    assert "Krippendorff's alpha" in printed and printed.endswith("imported []")
 
 
 def test_other_folders_are_left_to_transformers(folder: Path, bert_model: Path, tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +27,7 @@ from softirr.meaning.measures.cache import SQLiteCache
 from softirr.meaning.measures.pairs import PairScorer
 from tests.inference.nodes import eventually
 from tests.inference.tiny import some_texts
+from tests.programs import run_python
 
 pytestmark = [
     pytest.mark.ray,
@@ -224,20 +223,14 @@ def test_a_driver_that_dies_resumes_where_it_was(
 ) -> None:
     node()
 
-    def drive(ending: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", DRIVER, str(bert_model), str(tmp_path / "pairs.sqlite"), ending, *TEXTS],
-            env={**os.environ, "RAY_ADDRESS": cluster.address},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+    def drive(ending: str, status: int = 0) -> list[str]:
+        arguments = (bert_model, tmp_path / "pairs.sqlite", ending, *TEXTS)
+        return run_python(
+            DRIVER, *arguments, environment={**os.environ, "RAY_ADDRESS": cluster.address}, status=status
+        ).split()
 
-    assert drive("dies").returncode == -signal.SIGKILL
-    done = drive("lives")
-    assert done.returncode == 0, done.stderr
-    scored, *scores = done.stdout.split()
+    drive("dies", -signal.SIGKILL)
+    scored, *scores = drive("lives")
     assert int(scored) == 190 - 2 * SHARE, "the chunk of four shares that was scored before the driver died was kept"
     options = {"device": "cpu", "precision": "float32", "threads": 1, "facts": False, "label_order": "c,n,e"}
     local = PairScorer(measure(f"nli:{bert_model}", **options), TEXTS).score(*np.triu_indices(20, 1))

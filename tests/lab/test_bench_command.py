@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from lab.bench.__main__ import BENCHES, bench_parser, main
+from tests.programs import run_python
 
 
 @pytest.mark.parametrize("name", BENCHES)
@@ -34,5 +33,4 @@ def test_the_command_prints_the_lines(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 def test_softirr_runs_without_the_lab(root: Path) -> None:
     code = "import sys; sys.modules['lab'] = None; import softirr.cli.main as m; m.main(['measures'])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python(code, folder=root)

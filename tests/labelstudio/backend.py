@@ -21,6 +21,7 @@ from ml_backend.demo.processes import Process, free_port
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.store import Store
 from softirr.cli.main import main as softirr_main
+from tests.programs import run_program
 
 WITHIN = 90.0  # seconds after which a condition that was waited for counts as never coming true
 
@@ -72,14 +73,8 @@ class Commands:
 
     def run(self, *arguments: str, timeout: float = 600, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        return subprocess.run(
-            self.command(*arguments),
-            env={**self.environment, **environment},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        variables = {**self.environment, **environment}
+        return run_program(*self.command(*arguments), environment=variables, timeout=timeout, status=None)
 
     def here(self, *arguments: str, **environment: str) -> tuple[int, str, str]:
         """Run a command in this process, which saves starting another one: exit status, output, errors."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from tests.labelstudio.backend import Commands, eventually, wrong
 from tests.labelstudio.conftest import Harness
 from tests.labelstudio.fault_projects import KILLS, SECRET, change_something, filled
 from tests.labelstudio.faulty_proxy import FaultyProxy, faulty_proxy
+from tests.programs import run_program
 
 
 @pytest.fixture
@@ -195,14 +195,8 @@ def test_a_full_disk(ls: Harness, tmp_path: Path) -> None:
     size = sum(path.stat().st_size for path in commands.folder.iterdir()) // 1024
     for more in (8, 64, 256):
         limited = ["bash", "-c", f'ulimit -f {size + more}; trap "" XFSZ; exec "$@"', "limited"]
-        done = subprocess.run(
-            [*limited, *commands.command("sync", "--project", str(project))],
-            env=commands.environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        command = (*limited, *commands.command("sync", "--project", str(project)))
+        done = run_program(*command, environment=commands.environment, status=None)
         assert SECRET not in done.stderr
         assert ls.token not in done.stderr
     until_done(commands, project)

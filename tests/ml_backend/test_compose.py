@@ -21,6 +21,7 @@ from ml_backend.demo.server import VERSION as LABEL_STUDIO_VERSION
 from ml_backend.labelstudio import backend_address
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
+from tests.programs import run_program
 
 DEFAULT = re.compile(r"\$\{(\w+):-([^}]*)\}")
 REQUIRED = re.compile(r"\$\{(\w+):\?[^}]*\}")
@@ -191,18 +192,12 @@ def test_docker_compose_takes_it(root: Path, tmp_path: Path) -> None:
     secrets = dict.fromkeys(REQUIRED.findall((root / "docker-compose.yml").read_text()), "0a")
     for files in (FILES[:1], FILES):
         words = [word for file in files for word in ("-f", str(root / file))]
-        command = [program, "--project-directory", str(root), *words, "config", "--quiet"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **secrets})
-        assert done.returncode == 0, done.stderr
+        settings_of_files = (program, "--project-directory", root, *words, "config", "--quiet")
+        run_program(*settings_of_files, environment={**os.environ, **secrets})
     (tmp_path / "empty").touch()
     bare = {name: value for name, value in os.environ.items() if name not in secrets}
-    done = subprocess.run(
-        [program, "--env-file", str(tmp_path / "empty"), "-f", str(root / FILES[0]), "config", "--quiet"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=bare,
-    )
+    command = (program, "--env-file", tmp_path / "empty", "-f", root / FILES[0], "config", "--quiet")
+    done = run_program(*command, environment=bare, status=None)
     assert done.returncode != 0
     assert "is missing in .env" in done.stderr
 
@@ -215,15 +210,9 @@ def test_make_podman_names_every_missing_program_before_it_builds(root: Path, tm
         program.write_text("#!/bin/sh\nexit 1\n")
         program.chmod(0o755)
     code = f"import engine; engine.FOLDERS = ({str(tmp_path / 'bin')!r},); import check; raise SystemExit(check.main())"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "--folder", str(tmp_path / "kept")],
-        env=os.environ | {"PATH": str(tmp_path / "bin"), "PYTHONPATH": f"{root / 'tests' / 'podman'}:{root}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
+    environment = os.environ | {"PATH": str(tmp_path / "bin"), "PYTHONPATH": f"{root / 'tests' / 'podman'}:{root}"}
+    command = (sys.executable, "-c", code, "--folder", tmp_path / "kept")
+    done = run_program(*command, environment=environment, status=2)
     assert done.stderr == (
         "Nothing was built. Missing programs; on Debian: apt-get install netavark catatonit iptables runc.\n"
     )

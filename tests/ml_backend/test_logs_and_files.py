@@ -10,7 +10,6 @@ import logging
 import os
 import signal
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -26,6 +25,7 @@ from ml_backend.settings import Settings
 from ml_backend.store.lock import WorkerLock
 from ml_backend.store.permissions import keep_private
 from ml_backend.subprocess_env import child_environment, python_module
+from tests.programs import run_program
 
 
 def record(message: str, *values: object, level: int = logging.WARNING) -> logging.LogRecord:
@@ -134,15 +134,7 @@ class TestChildProcesses:
         (tmp_path / "ml_backend" / "__init__.py").write_text("open('ran', 'w')")
         environment = child_environment(os.environ | {"PYTHONPATH": ":.:relative"})
         environment |= {"SOFTIRR_DATA": str(tmp_path / "data"), "LOG_LEVEL": "nonsense"}
-        done = subprocess.run(
-            python_module(module),
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = run_program(*python_module(module), folder=tmp_path, environment=environment, status=None)
         assert "LOG_LEVEL is none of" in done.stderr, "it got as far as its settings"
         assert not (tmp_path / "ran").exists()
 

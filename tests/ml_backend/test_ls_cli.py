@@ -5,7 +5,6 @@ Tests on a real server cover the commands' work.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from pathlib import Path
@@ -42,24 +41,6 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert status == 0
     assert all(re.search(rf"^ +{command}\s+[A-Z].*\.$", out, re.M) for command in COMMANDS)
     assert "LABEL_STUDIO_URL" in out
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_each_command_explains_each_option(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    status, out, _ = asked(capsys, command, "--help")
-    assert status == 0
-    assert out.startswith(f"usage: softirr-ls {command}")
-
-
-def test_every_option_has_a_help_text() -> None:
-    (commands,) = [a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction)]
-    silent = [
-        f"{name} {'/'.join(action.option_strings)}"
-        for name, parser in commands.choices.items()
-        for action in parser._actions
-        if not action.help
-    ]
-    assert silent == []
 
 
 def test_every_setting_of_a_project_is_an_option() -> None:

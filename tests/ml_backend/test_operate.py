@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from ml_backend.store.store import Store
 from tests.ml_backend.fake_label_studio import URL
 from tests.ml_backend.fake_project import NUMBER
+from tests.programs import run_program
 
 
 def commands(root: Path, word: str) -> list[str]:
@@ -24,10 +24,7 @@ def commands(root: Path, word: str) -> list[str]:
 
 
 def run(command: str, folder: Path, **environment: str) -> None:
-    done = subprocess.run(
-        ["sh", "-e", "-c", command], cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, f"{command}: {done.stderr}"
+    run_program("sh", "-e", "-c", command, folder=folder, environment={**os.environ, **environment})
 
 
 def fill(store: Store) -> int:

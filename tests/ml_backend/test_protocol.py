@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import drain
 from tests.ml_backend.fake_project import NUMBER, region
 from tests.ml_backend.protocol_calls import SETUP, calling, known, predict_body, predict_task
+from tests.programs import run_python
 
 
 class TestHealthSetupVersions:
@@ -156,14 +155,7 @@ class TestPredict:
 
 
 def _loaded_by(code: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys; {code}; print(' '.join(sys.modules))"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    return set(run_python(f"import sys; {code}; print(' '.join(sys.modules))").split())
 
 
 @pytest.mark.slow

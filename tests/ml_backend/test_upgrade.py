@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ from softirr.errors import SoftirrError
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import URL
 from tests.ml_backend.fake_project import NUMBER
+from tests.programs import run_program
 
 OLD_STORES = Path(__file__).parent / "old_stores"
 ROWS: dict[str, list[dict[str, Any]]] = json.loads((OLD_STORES / "rows.json").read_text(encoding="utf-8"))
@@ -164,7 +164,7 @@ def test_command_that_opens_an_old_store_prints_the_kept_rows(tmp_path: Path) ->
         name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR", "LABEL_STUDIO"))
     }
     environment |= {"SOFTIRR_DATA": str(tmp_path), "LABEL_STUDIO_URL": URL}
-    command = [sys.executable, "-m", "ml_backend", "settings", "--project", "4", "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert json.loads(done.stdout)["reviewers"]["value"] == ["3"], done.stderr
+    command = (sys.executable, "-m", "ml_backend", "settings", "--project", "4", "--json")
+    done = run_program(*command, environment=environment)
+    assert json.loads(done.stdout)["reviewers"]["value"] == ["3"]
     assert "upgraded the store of softirr 0.2.0 and kept 1 project, 5 decisions" in done.stderr

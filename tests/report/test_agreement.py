@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 
 import numpy as np
@@ -41,22 +40,6 @@ def distinct(n_items):
 
 class TestContract:
     """The object of docs/reference/json.md."""
-
-    def test_the_command_line_prints_it(self, cli, monkeypatch):
-        rows = ["item,rater,text"] + [
-            f"{i},{r},{WORDS[(i + (r == 'b') * (i % 3)) % 8]}" for i in range(12) for r in "ab"
-        ]
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
-        report = cli("score", "-", "--measure", "indel", "--json")
-        assert set(report["coefficients"]) == COEFFICIENTS
-        for name, coefficient in report["coefficients"].items():
-            assert coefficient["details"]["items_only"]["ci95"] is not None, name
-            low, high = coefficient["ci95"]
-            assert low < coefficient["value"] < high, name
-        (pair,) = report["rater_pairs"]
-        assert pair["cohen_kappa"]["ci95"] is not None
-        assert pair["observed_agreement_ci95"] is not None
-        assert all(rater["agreement_ci95"] for rater in report["raters"])
 
     def test_items_average_to_the_project(self):
         report = softirr.agreement(table(), "indel")

@@ -63,27 +63,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-WORDS = (
-    *ORGANS,
-    *FINDINGS,
-    *[
-        "disease",
-        "disorder",
-        "of",
-        "the",
-        "in",
-        "any",
-        "small",
-        "problem",
-        "with",
-        "no",
-        "without",
-        "left",
-        "right",
-        "severe",
-        "mild",
-    ],
-)
+OTHER_WORDS = "disease disorder of the in any small problem with no without left right severe mild"
+WORDS = (*ORGANS, *FINDINGS, *OTHER_WORDS.split())
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789,.-/()"
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *LETTERS, *(f"##{c}" for c in LETTERS))
 

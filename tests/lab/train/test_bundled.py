@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 
 import softirr
 from lab.train.challenge import challenge_tables, read_challenge
+from tests.programs import run_python
 
 SAME = (
     ("heart attack", "myocardial infarction"),
@@ -57,10 +56,7 @@ def test_answers_in_another_folder_without_a_network(tmp_path, root):
         f"print(*softirr.measure('nli').score({[*SAME, *OTHER]!r}))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(root), "HOME": str(tmp_path), "HF_HOME": str(tmp_path / "hub")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    p = np.array(done.stdout.split(), dtype=float)
+    p = np.array(run_python(code, folder=tmp_path, environment=environment).split(), dtype=float)
     assert (p[: len(SAME)] > 0.5).all() and (p[len(SAME) :] < 0.2).all(), p
 
 

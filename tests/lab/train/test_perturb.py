@@ -46,20 +46,9 @@ def test_contrasts_stay_in_their_kind():
     changed = every(perturb.contrast, "kidney stone", 400)
     assert "liver stone" in changed and "kidney stone" not in changed
     assert all(text != "kidney stone" for text in changed)
-    assert every(perturb.contrast, "hepatitis B") <= {f"hepatitis {x}" for x in "acde"} | {
-        f"{x} b"
-        for x in [
-            "nephritis",
-            "gastritis",
-            "pancreatitis",
-            "arthritis",
-            "dermatitis",
-            "colitis",
-            "cystitis",
-            "encephalitis",
-            "myocarditis",
-        ]
-    }
+    other_organs = "nephritis gastritis pancreatitis arthritis dermatitis colitis cystitis encephalitis myocarditis"
+    allowed = {f"hepatitis {x}" for x in "acde"} | {f"{x} b" for x in other_organs.split()}
+    assert every(perturb.contrast, "hepatitis B") <= allowed
 
 
 def test_numbers_change_their_value():

@@ -188,17 +188,8 @@ def test_groups_of_one_class_share_no_wording():
 
 
 def test_amounts_of_one_group_are_equal_and_of_two_are_not():
-    units = {
-        "min": 1,
-        "minutes": 1,
-        "h": 60,
-        "hours": 60,
-        "hour": 60,
-        "day": 1440,
-        "days": 1440,
-        "week": 10080,
-        "weeks": 10080,
-    }
+    units = {"min": 1, "minutes": 1} | dict.fromkeys(("h", "hours", "hour"), 60)
+    units |= dict.fromkeys(("day", "days"), 1440) | dict.fromkeys(("week", "weeks"), 10080)
     units |= {"mcg": 1e-6, "micrograms": 1e-6, "mg": 1e-3, "g": 1.0}
     amount = re.compile(r"([\d.]+) ?([a-z]+)$")
     for name in ("24 hours", "500 mg"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
 from softirr.meaning.lexicon.words import any_of, entries, opposites, rows, wordings, words_of
+from tests.programs import run_python
 
 USERS = """
 import softirr.meaning.lexicon.words as words
@@ -40,19 +39,13 @@ assert "RIGHT" in {opposite(Random(k), "LEFT") for k in range(20)}
 """
 
 
-def seen(first_text: str, second_text: str, *, added: bool) -> subprocess.CompletedProcess[str]:
+@pytest.mark.parametrize(
+    ("first_text", "second_text", "added", "status"),
+    [("sin.", "dext.", False, 0), ("sx.", "dxt.", True, 0), ("sx.", "dxt.", False, 1)],
+)
+def test_all_users_see_a_line_of_the_table(first_text: str, second_text: str, added: bool, status: int) -> None:
     program = USERS.replace("ADDED", str(added)).replace("LEFT", first_text).replace("RIGHT", second_text)
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-
-
-@pytest.mark.parametrize(("first_text", "second_text", "added"), [("sin.", "dext.", False), ("sx.", "dxt.", True)])
-def test_all_users_see_a_line_of_the_table(first_text: str, second_text: str, added: bool) -> None:
-    result = seen(first_text, second_text, added=added)
-    assert result.returncode == 0, result.stderr
-
-
-def test_words_that_no_line_has_are_seen_by_none() -> None:
-    assert "AssertionError" in seen("sx.", "dxt.", added=False).stderr
+    run_python(program, status=status)
 
 
 def test_the_tables_are_whole() -> None:

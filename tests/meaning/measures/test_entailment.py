@@ -15,8 +15,6 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.inference import models
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.pairs import PairScorer
 from tests.inference.tiny import make_model, plain_probabilities, some_texts
 
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
@@ -100,28 +98,6 @@ def test_label_order_can_be_given_by_option_or_behind_the_name(folder: Path, tmp
     with pytest.raises(InputError, match="behind its name"):
         measure(f"nli:{nameless}")
     assert measure(f"nli:{nameless}?labels=o,e").score(PAIRS[:2]).shape == (2,)
-
-
-def test_pair_scorer_and_cache_score_nothing_twice(folder: Path) -> None:
-    nli, cache = measure(f"nli:{folder}", device="cpu"), MemoryCache()
-    left_texts, right_texts = np.arange(30), (np.arange(30) * 7 + 3) % 30
-    first = PairScorer(nli, TEXTS, cache=cache)
-    scores = first.score(left_texts, right_texts)
-    assert first.pairs_scored > 20
-    second = PairScorer(measure(f"nli:{folder}", device="cpu"), TEXTS[::-1], cache=cache)
-    assert second.score(29 - right_texts, 29 - left_texts).tolist() == scores.tolist()
-    assert second.pairs_scored == 0
-
-
-def test_agreement_of_a_table_by_entailment(folder: Path, tmp_path: Path) -> None:
-    table = tmp_path / "answers.csv"
-    rows = [f"{i},{rater},{TEXTS[(i + k) % 30]}" for i in range(6) for k, rater in enumerate(("a", "b"))]
-    table.write_text("\n".join(["item,rater,text", *rows]), encoding="utf-8")
-    report = softirr.agreement(softirr.read(str(table)), measure=measure(f"nli:{folder}", device="cpu"))
-    result = report.to_dict()
-    assert result["measure"] == f"nli:{folder}"
-    assert 0 <= result["coefficients"]["observed_agreement"]["value"] <= 1
-    assert len(result["provenance"]["model_sha256"]) == 64
 
 
 def test_models_that_are_not_there_and_options_that_are_not_known(folder: Path, tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ COUNTING = Policy(count=frozenset({"severity"}))
         ("number", "two lesions", "2 lesions"),
         ("certainty", "possible fracture", "suspected fracture"),
         ("subject", "cancer in mother", "mom had cancer"),
+        ("number", "1,000 people", "1000 people"),
+        ("severity", "toxicity grade two", "grade II toxicity"),
     ],
 )
 def test_wordings_of_one_value(kind: str, first_text: str, second_text: str) -> None:
@@ -91,15 +93,12 @@ def test_different_values(kind: str, first_text: str, second_text: str) -> None:
         ("side", "left knee and right hip pain", {("laterality", ("left", "right"))}),
         ("negation", "denies cough", {("polarity", ("no",))}),
         ("negation", "fever without cough", None),
+        ("side", "knee pain", set()),
+        ("cause", "rash after swimming", None),
     ],
 )
 def test_values_of_wordings(kind: str, text: str, values: set[tuple[str, tuple[str, ...]]] | None) -> None:
     assert value(text, kind) == (None if values is None else frozenset(values))
-
-
-def test_value_is_empty_if_unstated_and_none_if_not_understood() -> None:
-    assert value("knee pain", "side") == frozenset()
-    assert value("rash after swimming", "cause") is None
 
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])
@@ -151,11 +150,6 @@ def test_values_of_whole_texts_go_before_wordings_of_attributes(pair: tuple[str,
     policy = Policy(count=frozenset(KINDS))
     assert softirr.measure("nli", policy=policy).score([pair])[0] == pytest.approx(p, abs=0.05)
     assert softirr.measure("nli", policy=policy).score([pair[::-1]])[0] == pytest.approx(p, abs=0.05)
-
-
-def test_numbers_and_grades_have_one_value_in_each_wording() -> None:
-    assert value("1,000 people", "number") == value("1000 people", "number")
-    assert value("toxicity grade two", "severity") == value("grade II toxicity", "severity")
 
 
 def test_same_attribute_alone_is_not_agreement() -> None:
@@ -222,7 +216,3 @@ def test_a_report_under_it_gives_the_attribute_as_the_reason() -> None:
 def table(scored: Any) -> Any:
     indices = np.arange(len(TEXTS))
     return PairScorer(scored, TEXTS).block(indices, indices)
-
-
-def test_kinds_are_known() -> None:
-    assert all(value("severe pain in the left knee for 3 days", kind) is not None for kind in KINDS)

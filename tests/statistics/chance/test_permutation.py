@@ -202,9 +202,3 @@ class TestPermutation:
         pair, squared_weight = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item] ** 2
         noise = np.bincount(pair, squared_weight * variance) / np.bincount(pair, squared_weight)
         assert np.mean([run.cohen_noise for run in runs], axis=0) == pytest.approx(noise, rel=0.15)
-
-    def test_same_seed_same_value(self):
-        ratings, equivalence = self.table()
-        first, second = (permutation(ratings, equivalence, seed=4) for _ in range(2))
-        assert np.array_equal(first.cohen, second.cohen)
-        assert first.pooled == second.pooled

@@ -99,14 +99,6 @@ class TestOneDefinition:
         page = (ROOT / "docs/explanation/definitions.md").read_text(encoding="utf-8")
         assert "\n".join(registry.documentation_table()) in page
 
-    def test_the_documentation_names_each_key(self):
-        (line,) = (
-            row
-            for row in (ROOT / "docs/reference/json.md").read_text().splitlines()
-            if "coefficients.NAME`" in row and "NAME is" in row
-        )
-        assert all(f"`{key}`" in line for key in registry.coefficient_keys())
-
     def test_those_that_judgments_correct_are_those_that_the_estimator_covers(self, file, tmp_path):
         table = softirr.read(file)
         sheet = softirr.audit.draw_sheet(table, "indel")
@@ -117,16 +109,6 @@ class TestOneDefinition:
         assert {key for key, estimate in report.coefficients.items() if estimate.value is not None} == set(
             registry.coefficient_keys(audited=True)
         )
-
-    def test_keys_are_unique_and_meanings_are_sentences(self):
-        assert len(set(registry.coefficient_keys())) == len(registry.DEFINITIONS)
-        for definition in registry.DEFINITIONS:
-            assert definition.meaning.endswith(".") and definition.meaning.format(item="task", rater="annotator")
-
-    def test_an_unknown_coefficient_is_refused(self, file):
-        table = softirr.read(file)
-        with pytest.raises(softirr.InputError, match="'lambda' is not known: there are observed_agreement, cohen"):
-            softirr.compare([table, table], "indel", coefficient="lambda")
 
 
 class TestDerivatives:
@@ -260,8 +242,3 @@ def test_only_the_order_of_equivalences_counts(key, seed):
     near_estimate, far_estimate = near.summary.coefficients[key], far.summary.coefficients[key]
     assert near_estimate.value == pytest.approx(far_estimate.value, abs=1e-12)
     assert near_estimate.draws == pytest.approx(far_estimate.draws, abs=1e-12) and np.ptp(near_estimate.draws) > 0
-
-
-def test_coefficient_names_the_expectations_that_it_needs():
-    assert set(registry.definition("cohen_kappa").expectations) == {"cohen"}
-    assert set(registry.definition("sigma").expectations) == {"cohen", "pooled", "uniform"}
