@@ -67,7 +67,6 @@ NOWHERE_ELSE = {
     "reasons.rater_pairs.kinds": "counted in the reasons",
     "share of kind": "the items are shown",
     "share of pair": "the items are shown",
-    "distributions.*": "behind sigma and KS",
     "audit.judges": "for programs",
     "audit.off": "by the measure alone minus the value",
     "audit.needed_for_width": "for programs; the next step is a sentence",

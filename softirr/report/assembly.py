@@ -10,7 +10,7 @@ import numpy as np
 
 from softirr.answers.kinds import TEXT
 from softirr.answers.missing import unchecked_in_words
-from softirr.answers.ratings import Floats, Ints, Ratings, sums
+from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
@@ -20,8 +20,8 @@ from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.plural import plural
 from softirr.report.estimates import Estimated
 from softirr.report.evidence import MOST_CORRECTED, Evidence, Trio
-from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
-from softirr.statistics.chance.expected import GRID, Chance, on_grid
+from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgreement
+from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.leave_one_out import alpha_without_each_rater
@@ -50,18 +50,12 @@ def report_parts(table: AnnotationTable, estimates: Estimated, measure: Measure)
         Values by the attributes of :class:`AgreementReport`.
     """
     scored_table = estimates.scored
-    ratings, scores, chance, summary = (
-        scored_table.ratings,
-        scored_table.scores,
-        scored_table.chance,
-        scored_table.summary,
-    )
+    summary = scored_table.summary
     return {
-        "expected_agreement": _expected(summary, chance),
+        "expected_agreement": _expected(summary, scored_table.chance),
         "raters": _raters(table, estimates),
         "rater_pairs": _rater_pairs(table, estimates),
-        "warnings": (*_paragraph_notes(table, measure), *_warnings(table, ratings, summary)),
-        "distributions": _distributions(ratings, scores, chance),
+        "warnings": (*_paragraph_notes(table, measure), *_warnings(table, scored_table.ratings, summary)),
         "alpha_without": _alpha_without(table, estimates),
     }
 
@@ -76,17 +70,6 @@ def _expected(summary: Summary, chance: Chance | None) -> Expected:
         standard_error=chance.standard_error if chance else 0.0,
         pairs_scored=chance.pairs_scored if chance else 0,
     )
-
-
-def _distributions(ratings: Ratings, scores: Floats, chance: Chance | None, bins: int = 20) -> Distributions | None:
-    if chance is None or chance.distribution is None:
-        return None
-    edges = np.rint(np.arange(bins) * GRID / bins).astype(np.int64)
-    tail = np.append(chance.distribution.tail[edges], 0.0)
-    bin_index = np.searchsorted(edges, on_grid(scores), side="right") - 1
-    pair_weights = ratings.weight[ratings.comparisons.item]
-    same = sums(bin_index, pair_weights, bins) / pair_weights.sum()
-    return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 
 
 def _alpha_without(table: AnnotationTable, estimates: Estimated) -> tuple[tuple[str, float], ...]:

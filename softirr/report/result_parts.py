@@ -12,7 +12,7 @@ from softirr.report.reasons import ItemReason
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.matching.consensus import Match
 
-__all__ = ["Distributions", "Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
+__all__ = ["Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
 
 
 def _with_value_and_interval(values: dict[str, Any], name: str) -> dict[str, Any]:
@@ -193,19 +193,3 @@ class Expected(JsonObject):
     method: str
     standard_error: float
     pairs_scored: int
-
-
-@dataclass(frozen=True)
-class Distributions(JsonObject):
-    """Shares of pairs of answers by equivalence, in equal bins of [0, 1]: the picture behind sigma and KS.
-
-    Attributes
-    ----------
-    same_item : tuple of float
-        Pairs of answers to the same item; sums to 1.
-    different_items : tuple of float
-        Pairs of answers to different items: agreement by chance.
-    """
-
-    same_item: tuple[float, ...]
-    different_items: tuple[float, ...]

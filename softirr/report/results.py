@@ -19,7 +19,7 @@ from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
 from softirr.report.meaning_clusters import MeaningCluster
 from softirr.report.reason_counts import ReasonSummary
-from softirr.report.result_parts import Distributions, Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
+from softirr.report.result_parts import Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
 from softirr.report.terminal_report import report_html, report_lines
 from softirr.report.terminology_use import TerminologyCoverage
 from softirr.statistics.coefficients.intervals import Coefficient
@@ -62,8 +62,6 @@ class AgreementReport:
         Sentences that a reader of the numbers should know.
     misfits : tuple of str
         Why the measure does not fit these texts, with the measure to use instead: a reader has to know these first.
-    distributions : Distributions or None
-        Equivalence of answers to the same item and to different items.
     options : dict
         What :func:`softirr.agreement` was called with: chance, permutations, target_error, interval,
         assignment, marginals, casefold, and the threshold of matches. Options of a chance method that was not
@@ -117,7 +115,6 @@ class AgreementReport:
     provenance: Provenance
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
-    distributions: Distributions | None = None
     options: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     input_sha256: str | None = None
@@ -216,7 +213,6 @@ class AgreementReport:
             "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
             "items": [item.to_dict() for item in self.items],
             "reasons": None if self.reasons is None else self.reasons.to_dict(),
-            "distributions": None if self.distributions is None else self.distributions.to_dict(),
             "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
             "warnings": [*self.misfits, *self.warnings],
             "misfits": list(self.misfits),

@@ -149,10 +149,14 @@ def test_a_question_of_one_label_in_argilla_is_named(tmp_path: Path) -> None:
     assert_as_csv(tables["label"], "nominal", tmp_path)
 
 
-@pytest.mark.parametrize("key", ["value", "status"])
+@pytest.mark.parametrize("key", ["finding.responses", "finding.responses.status"])
 def test_responses_of_argilla_that_differ_in_number_are_refused(key: str, tmp_path: Path) -> None:
-    column = {"user_id": ["a", "b"], "value": ["fever", "rash"], "status": ["submitted"] * 2}
-    export = json_lines([{"id": 1, "finding": column | {key: column[key][:1]}}], tmp_path / "hub.jsonl")
+    column = {
+        "finding.responses.users": ["a", "b"],
+        "finding.responses": ["x", "y"],
+        "finding.responses.status": [None] * 2,
+    }
+    export = json_lines([{"id": 1} | column | {key: column[key][:1]}], tmp_path / "a.jsonl")
     assert "the responses to finding differ in number from their users" in refusal(export)
 
 

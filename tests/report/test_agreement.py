@@ -85,11 +85,6 @@ class TestContract:
         assert any("rough" in warning for warning in small_report.warnings)
         assert not any("rough" in warning for warning in enough.warnings)
 
-    def test_the_distributions_are_shares(self):
-        distributions = softirr.agreement(table(), "indel").distributions
-        assert sum(distributions.same_item) == pytest.approx(1, abs=1e-12)
-        assert sum(distributions.different_items) == pytest.approx(1, abs=1e-12)
-
 
 class TestChoiceOfChance:
     def test_cheap_measures_are_exact(self):

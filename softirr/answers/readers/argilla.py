@@ -1,9 +1,8 @@
-"""Argilla's records (version 2, and 1 as Hugging Face datasets): questions with several responses each.
+"""Argilla's records (versions 2 and 1): questions with several responses each.
 
-Four forms are in use: ``records.to_list(flatten=True)`` and ``to_datasets()`` (``question.responses``,
+Three forms are in use: ``records.to_list(flatten=True)`` and ``to_datasets()`` (``question.responses``,
 ``question.responses.users``, ``question.responses.status``), ``to_list()`` and ``to_json()`` (``responses`` by
-question), version 1's records (``responses`` by user), and version 1's datasets (a column for each question, of
-``user_id``, ``value``, ``status``).
+question), and version 1's records (``responses`` by user).
 """
 
 from __future__ import annotations
@@ -31,13 +30,10 @@ _COUNT = ("submitted", None, "")
 
 def _is_it(record: Mapping[str, Any]) -> bool:
     """Whether a record has responses as Argilla writes them."""
-    nested = record.get("responses")
-    columns = [*record.values(), *(nested.values() if isinstance(nested, Mapping) else ())]
     return (
         any(str(key).endswith(_USERS) for key in record)
         or ("fields" in record and "responses" in record)
-        or any(map(_is_column, columns))
-        or _is_list_of_users(nested)
+        or _is_list_of_users(record.get("responses"))
     )
 
 
@@ -146,11 +142,6 @@ def _responses(record: Mapping[str, Any], location: str) -> Iterator[tuple[str, 
     for key, value in record.items():
         if (name := str(key).removesuffix(_USERS)) != str(key):
             yield from _in_columns(name, value, record.get(name + _VALUES), record.get(name + _STATUS), location)
-        elif key != "responses" and _is_column(value):
-            if isinstance(value, Mapping):
-                yield from _in_columns(str(key), value["user_id"], value["value"], value.get("status"), location)
-            else:
-                yield from ((str(key), *_entry(entry, location)) for entry in value)
 
 
 def _in_columns(
@@ -170,16 +161,6 @@ def _is_list_of_users(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
         isinstance(value, list)
         and bool(value)
         and all(isinstance(entry, Mapping) and "values" in entry for entry in value)
-    )
-
-
-def _is_column(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return {"user_id", "value"} <= value.keys() and isinstance(value["user_id"], list)
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(entry, Mapping) and {"user_id", "value"} <= entry.keys() for entry in value)
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from softirr.errors import InputError
 from softirr.statistics.coefficients import (
     brennan_prediger,
@@ -24,7 +22,6 @@ __all__ = [
     "coefficient_name",
     "coefficient_title",
     "definition",
-    "documentation_table",
 ]
 
 DEFINITIONS: tuple[Definition, ...] = (
@@ -84,13 +81,3 @@ def coefficient_name(key: str) -> str:
 def coefficient_title(key: str) -> str:
     """Name of a coefficient for screens; the key itself if it is not known."""
     return definition(key).title if key in coefficient_keys() else key
-
-
-def documentation_table() -> Iterable[str]:
-    """The table of coefficients in the documentation, in Markdown."""
-    yield "| coefficient | key | observed agreement $P_o$ | expected agreement $P_e$ | literature |"
-    yield "|---|---|---|---|---|"
-    for entry in DEFINITIONS:
-        works = ", ".join(f"{work.short} {work.year}" for work in entry.references)
-        title = entry.short[0].upper() + entry.short[1:]
-        yield f"| {title} | `{entry.key}` | {entry.observed} | {entry.expected} | {works} |"

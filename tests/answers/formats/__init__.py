@@ -37,7 +37,6 @@ FORMATS: dict[str, Callable[..., Path]] = {
     "Prodigy": annotation_tools.prodigy,
     "Argilla": annotation_tools.argilla_flat,
     "Argilla JSON": annotation_tools.argilla_json,
-    "Hugging Face": annotation_tools.hugging_face,
     "doccano": annotation_tools.doccano_zip,
     "doccano 1.0": annotation_tools.doccano_users,
     "folder": table_files.folder_of_raters,

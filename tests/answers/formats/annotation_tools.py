@@ -8,9 +8,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from tests.answers.formats.common import RATERS, ROWS, Rows, by_item, json_lines
 from tests.answers.plain_rows import annotation, json_file, region, task
 
@@ -104,20 +101,6 @@ def argilla_json(folder: Path, answers: Rows = ROWS) -> Path:
     ]
     (folder / "argilla.json").write_text(json.dumps(entries), encoding="utf-8")
     return folder / "argilla.json"
-
-
-def hugging_face(folder: Path, answers: Rows = ROWS) -> Path:
-    """Argilla 1 on the Hugging Face hub: a column for each question, of user_id, value and status; Parquet."""
-    items = [item for item, _ in by_item(answers)]
-    answers_of_item = [
-        [{"user_id": f"uuid-{rater}", "value": text, "status": "submitted"} for rater, text in of_item]
-        for _, of_item in by_item(answers)
-    ]
-    pq.write_table(
-        pa.table({"text": [f"Case {item}" for item in items], "finding": answers_of_item, "external_id": items}),
-        folder / "hub.parquet",
-    )
-    return folder / "hub.parquet"
 
 
 def doccano_zip(folder: Path, answers: Rows = ROWS) -> Path:
