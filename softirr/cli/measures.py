@@ -30,14 +30,13 @@ def _measures(arguments: argparse.Namespace) -> int:
     from softirr.meaning.measures import SPEEDS
     from softirr.report.terminal_report import table_lines
 
-    head = ("measure", "speed", "runs on", "size", "labels", "what it is")
+    head = ("measure", "speed", "runs on", "size", "what it is")
     rows = [
         (
             entry.name,
             entry.speed,
             entry.device,
             entry.size or "-",
-            entry.label_order or "-",
             entry.summary if entry.installed else f"{entry.summary} (not on this machine)",
         )
         for entry in entries

@@ -5,7 +5,6 @@ The list has every measure, with known models, their size, revision, label order
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,6 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
 from softirr.meaning.lexicon.words import rows
-from softirr.meaning.measures.labels import letter_of, pinned
 
 __all__ = ["SPEEDS", "CatalogueEntry", "Family", "catalogue", "families"]
 
@@ -48,7 +46,6 @@ class CatalogueEntry:
     speed: str
     device: str
     size: str | None = None
-    label_order: str | None = None
     model: str | None = None
     revision: str | None = None
     installed: bool = True
@@ -120,7 +117,7 @@ def _bundled(family: Family) -> CatalogueEntry:
     except InputError:
         return _entry(family, summary=summary, installed=False)
     size = f"{sum(p.stat().st_size for p in model.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
-    return _entry(family, summary=summary, size=size, label_order=_named_order(model.folder), model=model.name)
+    return _entry(family, summary=summary, size=size, model=model.name)
 
 
 def _known(family: Family, model: KnownModel) -> CatalogueEntry:
@@ -128,18 +125,10 @@ def _known(family: Family, model: KnownModel) -> CatalogueEntry:
         family,
         name=f"{family.name}:{model.short}",
         size=f"{model.size} parameters",
-        label_order=pinned().get(model.hub.casefold()),
         model=model.hub,
         revision=model.revision,
         installed=(_hub_folder() / f"models--{model.hub.replace('/', '--')}" / "snapshots" / model.revision).is_dir(),
     )
-
-
-def _named_order(folder: Path) -> str | None:
-    """The order of the outputs in the model's configuration; None if they have no names."""
-    names = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
-    letters = [letter_of(str(names[key])) for key in sorted(names, key=int)]
-    return ",".join(letters) if "e" in letters and "?" not in letters else None
 
 
 def _hub_folder() -> Path:

@@ -24,7 +24,6 @@ def test_every_measure_and_every_known_model_is_listed_once() -> None:
         listed = [entry for entry in catalogue() if entry.model == model.hub]
         assert len(listed) == (2 if model.family == "llm" else 1)
         assert all(entry.revision == model.revision and entry.size == f"{model.size} parameters" for entry in listed)
-        assert all(entry.label_order == pinned().get(model.hub.lower()) for entry in listed)
         assert (model.hub.lower() in pinned()) == (model.family == "nli")
 
 
@@ -41,15 +40,13 @@ def test_listing_marks_the_models_on_this_machine(monkeypatch: pytest.MonkeyPatc
     assert [entry.name for entry in catalogue() if entry.revision and entry.installed] == [f"nli:{model.short}"]
 
 
-def test_the_bundled_model_is_listed_with_its_size_and_label_order(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_bundled_model_is_listed_with_its_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(models, "resources", SimpleNamespace(files=lambda _: tmp_path))
     entry = next(entry for entry in catalogue() if entry.name == "nli")
-    assert not entry.installed and entry.size is None and entry.label_order is None
+    assert not entry.installed and entry.size is None
     make_model(tmp_path / "models" / "nli", "bert", labels={0: "neutral", 1: "contradiction", 2: "entailment"})
     entry = next(entry for entry in catalogue() if entry.name == "nli")
-    assert entry.installed and entry.label_order == "n,c,e" and entry.model == "bundled nli"
+    assert entry.installed and entry.model == "bundled nli"
     assert entry.size is not None and entry.size.endswith(" MB")
 
 
