@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 import softirr
-import softirr.cli.main
+from tests import Cli
 from tests.documentation import OBO, PAGES, REFERENCE, ROOT, blocks
 
 
@@ -117,33 +117,26 @@ def _command_with_model_and_terms() -> list[str]:
     return ["score", "single.csv", "--measure", "nli", "--cache", "none", "--terminology", "house.tsv", "--json"]
 
 
-def test_every_key_of_the_json_report_is_documented(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_key_of_the_json_report_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     monkeypatch.chdir(tmp_path)
     Path("export.json").write_text(json.dumps(_tasks()))
     Path("terms.obo").write_text(OBO)
     options = ["--measure", "indel", "--split", "commas", "--terminology", "terms.obo"]
-    assert softirr.cli.main.main(["audit", "sample", "export.json", *options]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
+    head, *rows = cli("audit", "sample", "export.json", *options).splitlines()
     Path("sheet.csv").write_text("\n".join([head, *(f"{row}different" for row in rows)]))
-    assert softirr.cli.main.main(["audit", "apply", "export.json", "sheet.csv", *options, "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = cli("audit", "apply", "export.json", "sheet.csv", *options, "--json")
     page = PAGES[f"{REFERENCE}json.md"]
     documented_keys = _documented_keys(page)
     assert documented_keys >= COEFFICIENT | OF_THE_TABLE
     assert documented_keys >= DETAILS
     documented = documented_keys - COEFFICIENT - OF_THE_TABLE - DETAILS
-    assert softirr.cli.main.main(["score", "export.json", *options, "--weight", "share", "--json"]) == 0
-    keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
-    assert softirr.cli.main.main(_command_with_model_and_terms()) == 0
-    keys |= _keys(json.loads(capsys.readouterr().out))
+    keys = _keys(report) | _keys(cli("score", "export.json", *options, "--weight", "share", "--json"))
+    keys |= _keys(cli(*_command_with_model_and_terms()))
     # a field of categories
     Path("choices.csv").write_text("item,rater,side\n1,ann,left\n1,ben,right\n2,ann,left\n2,ben,left\n")
-    assert softirr.cli.main.main(["score", "choices.csv", "--field", "side=nominal", "--json"]) == 0
-    choices = json.loads(capsys.readouterr().out)
+    choices = cli("score", "choices.csv", "--field", "side=nominal", "--json")
     keys |= _keys({name: choices[name] for name in ("confusions", "confusion_matrix", "fields")})
-    assert softirr.cli.main.main(["score", "export.json", *options, "--output", "results"]) == 0
+    cli("score", "export.json", *options, "--output", "results")
     clusters = json.loads(Path("results", "report.json").read_text(encoding="utf-8"))["meanings"]
     open_keys = {"texts": "texts.TEXT", "raters": "raters.RATER"}
     keys |= {f"meanings[].{open_keys.get(key, key)}" for cluster in clusters for key in cluster}

@@ -96,9 +96,6 @@ class TestLong:
         assert last.excluded == (Excluded("1", "a", OLDER_DUPLICATE),)
         assert "two answers" in refusal(self.LOG, repeats="refuse")
 
-    def test_columns_found_by_name_cause_a_warning(self) -> None:
-        assert any("item = id, rater = coder, text = answer" in warning for warning in read(self.LOG).warnings)
-
     def test_several_columns_of_texts(self, tmp_path: Path, cli: Cli) -> None:
         text = "id,who,finding,plan\n1,ann,fever,rest\n1,bob,fever,tea\n2,ann,rash,\n2,bob,itch,cream\n"
         options: dict[str, Any] = {"item": "id", "rater": "who"}
@@ -115,10 +112,6 @@ class TestLong:
 def test_a_repeated_header_is_refused() -> None:
     file = "\ufeffstart,who,Q1,Q2\t\n8:00,ann,fever,rash\n"
     assert "line 3: the header is repeated" in refusal(file * 2, item="who", raters="Q1,Q2")
-
-
-def test_a_wide_table_with_an_item_twice_is_refused() -> None:
-    assert "rater 'Q1' has two answers" in refusal("id,Q1,Q2\na,x,y\na,x,z\n", item="id", raters="Q1,Q2")
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ pytestmark = [
 TEXTS = some_texts(20, seed=8)
 LEFT, RIGHT = (side.ravel() for side in np.mgrid[:20, :20])
 OPTIONS = ClassifierOptions(device="cpu", precision="float32", threads=1)
+NLI: dict[str, Any] = {"device": "cpu", "precision": "float32", "threads": 1, "facts": False, "label_order": "c,n,e"}
 SHARE = 50
 
 
@@ -85,9 +86,8 @@ def deadly_worker(folder: Path) -> type:
 def test_two_nodes_give_the_same(node: Callable[[], Any], bert_model: Path) -> None:
     node(), node()
     pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(LEFT.tolist(), RIGHT.tolist(), strict=True)]
-    options = {"device": "cpu", "precision": "float32", "threads": 1, "facts": False, "label_order": "c,n,e"}
-    local = measure(f"nli:{bert_model}", **options)
-    on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
+    local = measure(f"nli:{bert_model}", **NLI)
+    on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **NLI)
     try:
         assert np.allclose(on_ray.score(pairs), local.score(pairs), atol=1e-5)
         scorers = [PairScorer(engine_measure, TEXTS) for engine_measure in (local, on_ray)]
@@ -160,15 +160,7 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     monkeypatch.setattr(ray_engine, "Worker", deadly_worker(deaths))
-    options = {
-        "device": "cpu",
-        "precision": "float32",
-        "threads": 1,
-        "facts": False,
-        "label_order": "c,n,e",
-        "workers": 1,
-    }
-    on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
+    on_ray: Any = measure(f"nli:{bert_model}", engine="ray", workers=1, **NLI)
     # One pair of the texts below is in the share that is dealt out last: pairs of short texts come last.
     texts = [*(text + " of the acute and chronic renal failure" for text in TEXTS), "deadly 99", "x"]
     left_texts, right_texts = np.triu_indices(len(TEXTS), 1)
@@ -183,7 +175,7 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
             assert len(list(deaths.iterdir())) in (3, 4)
             # The first chunk, of four shares in two directions.
             assert scorer.pairs_scored == 2 * SHARE
-            second_scorer = PairScorer(measure(f"nli:{bert_model}", **{**options, "workers": None}), texts, cache=cache)
+            second_scorer = PairScorer(measure(f"nli:{bert_model}", **NLI), texts, cache=cache)
             second_scorer.score(left_texts, right_texts)
             assert second_scorer.pairs_scored == 191 - scorer.pairs_scored
     finally:
@@ -232,6 +224,5 @@ def test_a_driver_that_dies_resumes_where_it_was(
     drive("dies", -signal.SIGKILL)
     scored, *scores = drive("lives")
     assert int(scored) == 190 - 2 * SHARE, "the chunk of four shares that was scored before the driver died was kept"
-    options = {"device": "cpu", "precision": "float32", "threads": 1, "facts": False, "label_order": "c,n,e"}
-    local = PairScorer(measure(f"nli:{bert_model}", **options), TEXTS).score(*np.triu_indices(20, 1))
+    local = PairScorer(measure(f"nli:{bert_model}", **NLI), TEXTS).score(*np.triu_indices(20, 1))
     assert np.allclose(np.array(scores, dtype=float), local, atol=1e-5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,9 @@ TASKS = {n: {"2": [f"Fieber {n}"], "3": [f"Fieber {n}"], "4": [f"Husten {n}"]} f
 
 
 @pytest.fixture
-def seeded(tmp_path: Path) -> Seeded:
+def seeded(seed: Callable[..., Seeded]) -> Seeded:
     """A project with a measure that does not fit its texts."""
-    seeded = Seeded(tmp_path)
-    seeded.put(TASKS)
-    seeded.score()
-    return seeded
+    return seed(TASKS)
 
 
 def mark_unfit(seeded: Seeded) -> None:

@@ -25,7 +25,7 @@ from tests.ml_backend.answered_fields import (
     panel_of,
     result,
 )
-from tests.ml_backend.bench import Bench, answered
+from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
 from tests.ml_backend.fake_project import NUMBER, region
 
@@ -249,13 +249,6 @@ def test_the_report_has_a_part_for_each_field(bench: Bench) -> None:
     assert f'<th scope="row"><bdi dir="auto">{escaped}</bdi></th>' in section
     assert text.index('id="verdict"') < text.index('id="h-fields"') < text.index("data-item=")
     assert all(f"<summary><bdi>{name}</bdi>" in section for name in ANSWERED)
-
-
-def test_a_project_of_texts_has_no_part_for_fields(tmp_path: Path) -> None:
-    text_bench = Bench(tmp_path)
-    answered(text_bench.fake)
-    text_bench.sync()
-    assert 'id="h-fields"' not in app_of(text_bench).get(f"/report/{NUMBER}?project={NUMBER}").text
 
 
 def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> None:

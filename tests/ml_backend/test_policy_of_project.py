@@ -93,13 +93,6 @@ def test_scores_panel_and_report_follow_the_policy(seeded: Seeded) -> None:
     assert escape(report["verdict"]["basis"]) in page and ANY_SEVERITY.describe() in page
 
 
-def test_report_without_a_policy_shows_texts_as_written(seeded: Seeded) -> None:
-    seeded.score()
-    verdict = seeded.report()["verdict"]
-    assert "texts as written" in verdict["basis"]
-    assert "In this project: <strong>texts as written</strong>" in seeded.page()
-
-
 def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     seeded.put({n: {"2": [f"severe finding {n}"], "3": [f"mild finding {n % 7}"]} for n in range(20)})

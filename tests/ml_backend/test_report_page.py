@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,6 @@ from softirr.numbers import number
 from tests.ml_backend.seeded_store import NUMBER, Seeded, ask
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-@pytest.fixture
-def seeded(seed: Callable[..., Seeded]) -> Seeded:
-    return seed()
 
 
 def page(seeded: Seeded, role: str = "reviewer", **query: str) -> Any:

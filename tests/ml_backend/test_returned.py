@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ml_backend.app import create_app
 from ml_backend.store.schema import SENT_BACK
 from tests.ml_backend.bench import Bench
@@ -16,11 +14,6 @@ from tests.ml_backend.seeded_store import RATERS, Seeded, ask
 
 SKIPPED = {104: [("3", "skipped")]}
 BEN_ALONE = "Answered again after a reviewer sent the task back: Ben Sample."
-
-
-@pytest.fixture
-def seeded(seed: Callable[..., Seeded]) -> Seeded:
-    return seed()
 
 
 def send_back(seeded: Seeded, task: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
 
@@ -41,16 +43,10 @@ def test_store_keeps_raw_answers_and_the_report_names_the_splitting(bench: Bench
     assert "answers are split (commas)" in bench.row["summary"]["provenance"]["policy"]
 
 
-def test_line_breaks_split_an_answer(bench: Bench) -> None:
-    split(bench, "lines")
-    task = bench.fake.add_task({1: ["fever\ndry  cough"], 2: ["dry cough", "fever"]})
-    bench.sync()
-    assert prediction(bench, task)["score"] == 1.0
-
-
-def test_marks_of_the_lead_split_an_answer(bench: Bench) -> None:
-    split(bench, "|")
-    task = bench.fake.add_task({1: ["fever | dry cough"], 2: ["dry cough", "fever"]})
+@pytest.mark.parametrize(("mode", "text"), [("lines", "fever\ndry  cough"), ("|", "fever | dry cough")])
+def test_line_breaks_and_marks_of_the_lead_split_an_answer(bench: Bench, mode: str, text: str) -> None:
+    split(bench, mode)
+    task = bench.fake.add_task({1: [text], 2: ["dry cough", "fever"]})
     bench.sync()
     assert prediction(bench, task)["score"] == 1.0
 

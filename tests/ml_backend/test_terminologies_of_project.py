@@ -7,7 +7,7 @@ import pytest
 
 from ml_backend.cli import main
 from ml_backend.options import checked_options
-from ml_backend.project_settings import ProjectSettings, effective, refused
+from ml_backend.project_settings import effective, refused
 from ml_backend.settings import Settings
 from softirr.errors import InputError
 from tests.ml_backend.seeded_store import NUMBER, Seeded
@@ -74,11 +74,6 @@ def test_the_panel_never_shows_the_path(seeded: Seeded, obo: str) -> None:
     assert panel["status"] == "ready" and obo not in str(panel)
 
 
-def test_report_without_terminologies_has_no_codes(seeded: Seeded) -> None:
-    seeded.score()
-    assert "codes.csv" not in seeded.as_person().get(f"/report/{NUMBER}").text
-
-
 def test_the_terminologys_content_is_part_of_the_provenance(seeded: Seeded, obo: str) -> None:
     scorer = seeded.services.scorer
     provenance_before = scorer.provenance("indel", terminologies=(obo,))
@@ -89,10 +84,6 @@ def test_the_terminologys_content_is_part_of_the_provenance(seeded: Seeded, obo:
         "a changed file is read again, and tasks are scored anew"
     )
     assert "terminologies" not in scorer.provenance("indel")
-
-
-def test_projects_without_terminologies_keep_their_scores() -> None:
-    assert ProjectSettings().fingerprint() == "71b718ab8f799b34"
 
 
 def test_only_the_operator_names_files(obo: str) -> None:

@@ -110,16 +110,8 @@ def test_plot_draws_every_figure_of_the_same_numbers(
 def test_a_run_without_random_negatives_has_no_tables_that_need_them(terminology_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "siblings"
     options = [
-        "--setting",
-        "hard",
-        "--negatives",
-        "sibling",
-        "--populations",
-        "1",
-        "--size",
-        "20",
-        "--measure",
-        "indel",
+        *("--setting", "hard", "--negatives", "sibling", "--populations", "1"),
+        *("--size", "20", "--measure", "indel"),
     ]
     assert command.main(["synthetic", "--terminology", str(terminology_folder), "--output", str(folder), *options]) == 0
     tables = {path.stem for path in (folder / "tables").iterdir()}

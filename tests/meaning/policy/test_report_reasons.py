@@ -157,9 +157,3 @@ def test_reasons_change_no_number() -> None:
             for match in item["matches"]:
                 match.pop("reason")
     assert with_reasons == without_reasons
-
-
-def test_reasons_as_a_data_frame() -> None:
-    pytest.importorskip("pandas")
-    frame = softirr.agreement(table(ROWS), "exact").to_frame("reasons")
-    assert frame.loc[("3", "ben", "chiara"), "words"] == "mild against severe"

@@ -94,10 +94,6 @@ class TestExamples:
         result = matrix_agreement(np.array([[0, 1], second]).T)
         assert repr(result) == f"<MatrixAgreement: 2 items, 2 raters, Krippendorff's alpha {alpha}>"
 
-    def test_floats_are_not_cut(self) -> None:
-        with pytest.raises(softirr.InputError, match=r"Row 1, column 1 of the matrix is 0\.9"):
-            matrix_agreement([[0.9, 0.1], [1.2, 1.7], [0, 1]])
-
     def test_a_mask_is_missing(self) -> None:
         unmasked = np.array([[0, 0], [1, 1], [0, 1], [2, 2], [0, 0]])
         mask = np.zeros(unmasked.shape, dtype=bool)

@@ -51,10 +51,6 @@ def test_texts_at_the_threshold_are_one_group(p, same) -> None:
     assert grouped(2, [(0, 1, p)]) == ([[0, 1]] if same else [[0], [1]])
 
 
-def test_groups_and_their_texts_are_ordered_by_frequency() -> None:
-    assert grouped(4, [(0, 3, 1.0)], weight=[1, 5, 2, 9]) == [[3, 0], [1], [2]]
-
-
 def test_a_component_that_is_too_large_is_cut_at_its_weaker_pairs(monkeypatch) -> None:
     """The cut only limits what is clustered at once: groups of surer pairs stay, and weaker pairs no longer join."""
     pairs = [(0, 1, 0.97), (1, 2, 0.55), (2, 3, 0.97), (0, 2, 0.55), (0, 3, 0.55), (1, 3, 0.55)]
