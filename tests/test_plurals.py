@@ -10,19 +10,9 @@ from softirr.plural import plural
 
 NOUNS = (
     *("items", "tasks", "texts", "pairs", "rows", "raters", "annotators", "judgments", "answers", "files", "judges"),
-    *(
-        "regions",
-        "concepts",
-        "entries",
-        "groups",
-        "units",
-        "reviewers",
-        "decisions",
-        "models",
-        "columns",
-        "annotations",
-    ),
-    *("predictions", "projects", "differences", "fields", "coders", "cells", "times", "codes", "passages", "values"),
+    *("regions", "concepts", "entries", "groups", "units", "reviewers", "decisions", "models", "columns"),
+    *("predictions", "projects", "differences", "fields", "coders", "cells", "times", "codes", "passages"),
+    *("annotations", "values"),
 )
 ONE = re.compile(rf"(?<![\d.,])1 (?:(?:more|other|distinct|different|judged) )?(?:{'|'.join(NOUNS)})\b")
 

@@ -97,34 +97,9 @@ def test_the_answers_are_read_and_the_documented_command_gives_their_numbers(
 
 
 HOSTILE = (
-    *(
-        "=1+1",
-        "-5",
-        "+1",
-        "@sum",
-        "'quoted'",
-        'a "b" c',
-        "a,b;c|d",
-        "a\tb",
-        "a\nb",
-        "  spaces  ",
-        "0",
-        "1.0",
-        "01",
-        "true",
-    ),
-    *(
-        "[1]",
-        '{"a": 1}',
-        "{{x}}",
-        "<script>alert(1)</script>",
-        "&amp;",
-        "\u202eabc",
-        "e\u0301",
-        "漢字",
-        "👩\u200d⚕",
-        "ß",
-    ),
+    *("=1+1", "-5", "+1", "@sum", "'quoted'", 'a "b" c', "a,b;c|d", "a\tb", "a\nb", "  spaces  ", "0", "1.0", "01"),
+    *("true", "[1]", '{"a": 1}', "{{x}}", "<script>alert(1)</script>", "&amp;", "\u202eabc", "e\u0301", "漢字"),
+    *("👩\u200d⚕", "ß"),
 )
 
 

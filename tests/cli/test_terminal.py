@@ -56,22 +56,9 @@ class TestCtrlC:
 
     @pytest.mark.slow
     def test_while_a_model_scores(self, tmp_path: Path) -> None:
-        words = [
-            "fever",
-            "cough",
-            "rash",
-            "pain",
-            "nausea",
-            "severe",
-            "mild",
-            "chronic",
-            "left",
-            "right",
-            "lung",
-            "heart",
-        ]
+        words = ["fever", "cough", "rash", "pain", "nausea", "severe", "chronic", "left", "right", "lung", "heart"]
         rows = [
-            f"{n},{who},{' '.join(words[(n * k) % 12] for k in range(1, 12))} {n}" for n in range(400) for who in "ab"
+            f"{n},{who},{' '.join(words[(n * k) % 11] for k in range(1, 12))} {n}" for n in range(400) for who in "ab"
         ]
         path = tmp_path / "rows.csv"
         path.write_text("\n".join(["item,rater,text", *(f"{row}{row[-9:]}" for row in rows)]), encoding="utf-8")

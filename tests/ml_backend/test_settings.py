@@ -52,9 +52,6 @@ class TestEnvironment:
         }
         assert "secret" not in repr(Settings.from_environment(variables))
 
-    def test_label_studio_host_where_no_url_is_set(self) -> None:
-        assert Settings.from_environment({"LABEL_STUDIO_HOST": "labels:8080"}).label_studio_url == "http://labels:8080"
-
     @pytest.mark.parametrize(
         ("name", "value", "says"),
         [
@@ -78,13 +75,12 @@ class TestEnvironment:
         settings = Settings.from_environment(variables, port=2, data=tmp_path, measure=None)
         assert (settings.port, settings.data, settings.measure) == (2, tmp_path, "jaccard")
 
-    def test_pairs_are_kept_in_the_data_folder(self, tmp_path: Path) -> None:
-        assert Settings.from_environment({}, data=tmp_path).cache_url == str(tmp_path / "pairs.sqlite3")
-        assert Settings.from_environment({"SOFTIRR_CACHE": "x"}, data=tmp_path).cache_url == "x"
-
-    def test_hosts_are_in_lower_case_and_blank_values_are_none(self) -> None:
-        settings = Settings.from_environment({"SOFTIRR_ALLOWED_HOSTS": "A.example, b", "SOFTIRR_MEASURE": "  "})
+    def test_other_names_and_values(self, tmp_path: Path) -> None:
+        variables = {"LABEL_STUDIO_HOST": "labels:8080", "SOFTIRR_ALLOWED_HOSTS": "A.example, b", "SOFTIRR_CACHE": "x"}
+        settings = Settings.from_environment(variables | {"SOFTIRR_MEASURE": "  "})
+        assert (settings.label_studio_url, settings.cache_url) == ("http://labels:8080", "x")
         assert (settings.allowed_hosts, settings.measure) == (("a.example", "b"), None)
+        assert Settings.from_environment({}, data=tmp_path).cache_url == str(tmp_path / "pairs.sqlite3")
 
 
 @pytest.mark.parametrize(

@@ -205,13 +205,8 @@ def distilled(toy, tiny, languages, tmp_path_factory):
 def test_a_student_has_half_of_the_layers_and_int8_words(distilled):
     model = weights(distilled / "model")
     assert model["bert.embeddings.word_embeddings.weight"].dtype == np.int8
-    assert {int(name.split(".")[3]) for name in model if ".layer." in name} == {0, 1}
-    assert {int(name.split(".")[3]) for name in weights(distilled / "teacher" / "model") if ".layer." in name} == {
-        0,
-        1,
-        2,
-        3,
-    }
+    for n_layers, names in ((2, model), (4, weights(distilled / "teacher" / "model"))):
+        assert {int(name.split(".")[3]) for name in names if ".layer." in name} == set(range(n_layers))
     words = model["bert.embeddings.word_embeddings.weight"] * model["bert.embeddings.word_embeddings.scale"]
     float_words = weights(distilled / "student" / "model")["bert.embeddings.word_embeddings.weight"]
     assert np.allclose(words, float_words, atol=0.01)

@@ -25,18 +25,8 @@ from softirr.meaning.policy.rules import Policy
 from softirr.meaning.terminology.lookup import NameLookup
 from tests.meaning.terminology.terms import terminology
 
-TEXTS = [
-    "fever",
-    "high fever",
-    "no fever",
-    "5 mg",
-    "0.005 g",
-    "left knee pain",
-    "mild pain of the right knee",
-    "fever  ",
-    "",
-]
-TEXTS += ["Fever. No cough.", "No cough. Fever. Rash.", "2", "4", "rash > itch"]
+TEXTS = ["fever", "high fever", "no fever", "5 mg", "0.005 g", "left knee pain", "mild pain of the right knee"]
+TEXTS += ["fever  ", "", "Fever. No cough.", "No cough. Fever. Rash.", "2", "4", "rash > itch"]
 EVERY = np.arange(len(TEXTS))
 LEFT, RIGHT = (side.ravel() for side in np.mgrid[: len(TEXTS), : len(TEXTS)])
 PAIRS = [(TEXTS[i], TEXTS[j]) for i, j in zip(LEFT, RIGHT, strict=True)]

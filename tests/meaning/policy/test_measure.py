@@ -124,22 +124,7 @@ def test_directions_of_zero_stay_zero() -> None:
 
 def test_one_sample_of_pairs_serves_every_policy() -> None:
     """Under each policy another sample was drawn, and a model met nearly all of its pairs for the first time."""
-    body_parts = [
-        "knee",
-        "hip",
-        "back",
-        "arm",
-        "leg",
-        "neck",
-        "jaw",
-        "hand",
-        "foot",
-        "chest",
-        "ear",
-        "eye",
-        "thigh",
-        "heel",
-    ]
+    body_parts = ["knee", "hip", "back", "arm", "leg", "neck", "jaw", "hand", "foot", "chest", "ear", "eye", "heel"]
     rows = [
         softirr.Answer(f"{body_part} {n}", rater, (f"{words} {body_part} pain {n} times",))
         for body_part in body_parts
