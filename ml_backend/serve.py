@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from types import FrameType
@@ -16,7 +15,7 @@ from ml_backend.logs import set_up_logging
 from ml_backend.settings import Settings
 from ml_backend.store.permissions import keep_private
 from ml_backend.store.store import Store, is_connected
-from ml_backend.subprocess_env import child_environment, python_module
+from ml_backend.subprocess_env import WATCH_PARENT, child_environment, python_module
 from softirr.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -80,7 +79,7 @@ def _warn_of_connections_without_secret(store: Store) -> None:
 def _environment(settings: Settings) -> dict[str, str]:
     """The variables of the child processes."""
     return child_environment() | {
-        "SOFTIRR_WATCH_PARENT": "1",
+        WATCH_PARENT: str(os.getpid()),
         "SOFTIRR_DATA": str(settings.data.absolute()),
         "SOFTIRR_DATABASE_URL": settings.database_url,
         "HOST": settings.host,
@@ -127,7 +126,7 @@ class _Child:
         self._started = time.monotonic()
         # A separate session: Ctrl-C in the terminal reaches only this process, which stops its children in order.
         self._process = subprocess.Popen(
-            python_module(self._module), env=environment, start_new_session=True, preexec_fn=_set_up_child, **options
+            python_module(self._module), env=environment, start_new_session=True, **options
         )
 
     def restart_if_ended(self) -> None:
@@ -156,12 +155,3 @@ class _Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-def _set_up_child() -> None:
-    """On Linux, have the kernel end the child when this process is killed."""
-    if sys.platform == "linux":
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGTERM)

@@ -1,12 +1,20 @@
 """Starting Python programs of ours as child processes that import no file of the folder they are started in."""
 
+import logging
 import os
 import site
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-__all__ = ["child_environment", "python_module"]
+__all__ = ["WATCH_PARENT", "child_environment", "follow_parent", "python_module"]
+
+log = logging.getLogger(__name__)
+
+WATCH_PARENT = "SOFTIRR_WATCH_PARENT"
+"""Variable with the id of the process that started this one, if this one is to end with it."""
 
 
 def python_module(name: str, *arguments: str) -> list[str]:
@@ -29,3 +37,17 @@ def child_environment(environment: Mapping[str, str] | None = None) -> dict[str,
     if root not in installed and root not in paths:  # run from a checkout that may not be installed
         paths.insert(0, root)
     return variables | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"}
+
+
+def follow_parent(stop: Callable[[], object]) -> None:
+    """Call `stop` when the parent that `WATCH_PARENT` names is gone, even if it was killed."""
+    if WATCH_PARENT not in os.environ:
+        return
+
+    def watch() -> None:
+        while os.getppid() == int(os.environ[WATCH_PARENT]):
+            time.sleep(0.2)
+        log.warning("the parent process is gone, stopping")
+        stop()
+
+    threading.Thread(target=watch, name="watcher", daemon=True).start()

@@ -14,7 +14,6 @@ import select
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
@@ -31,6 +30,7 @@ from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.subprocess_env import follow_parent
 from ml_backend.web.request_limits import SMALL_BODY, KnownSecrets
 
 log = logging.getLogger("ml_backend.web_process")  # __name__ is __main__ here
@@ -61,8 +61,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which stops us
-    if os.environ.get("SOFTIRR_WATCH_PARENT") == "1":
-        threading.Thread(target=_follow_parent, name="watcher", daemon=True).start()
+    follow_parent(lambda: os.kill(os.getpid(), signal.SIGTERM) if sys.platform != "win32" else os._exit(0))
     server.run()
 
 
@@ -188,13 +187,6 @@ def _basic(user: str, password: str) -> str:
 def _inherited_socket() -> socket.socket | None:
     number = os.environ.get(LISTEN_FD)
     return socket.socket(fileno=int(number)) if number else None
-
-
-def _follow_parent() -> None:
-    parent = os.getppid()
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGTERM) if sys.platform != "win32" else os._exit(0)
 
 
 if __name__ == "__main__":

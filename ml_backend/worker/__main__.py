@@ -5,13 +5,13 @@ import os
 import signal
 import sys
 import threading
-import time
 
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.lock import WorkerLock
 from ml_backend.store.permissions import keep_private
+from ml_backend.subprocess_env import follow_parent
 from ml_backend.worker.runs import Worker
 from softirr.terminal import guarded
 
@@ -29,8 +29,7 @@ def main() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    if os.environ.get("SOFTIRR_WATCH_PARENT") == "1":
-        threading.Thread(target=_follow_parent, args=(stop,), name="watcher", daemon=True).start()
+    follow_parent(stop.set)
     keep_private(settings.data)
     services = Services(settings)
     services.store.migrate()
@@ -46,16 +45,6 @@ def main() -> None:
         lock.release()
         services.scorer.close()
         services.store.close()
-
-
-def _follow_parent(stop: threading.Event) -> None:
-    """Stop when the parent process is gone."""
-    parent = os.getppid()
-    while not stop.is_set():
-        if os.getppid() != parent:
-            log.warning("the parent process is gone, stopping")
-            stop.set()
-        time.sleep(0.2)
 
 
 if __name__ == "__main__":
