@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from softirr.answers.category_matrix import CategoryMatrix
 from softirr.errors import InputError
 
-__all__ = ["MOST_COMPARISONS", "Comparisons", "Floats", "Ints", "Marginals", "Pooling", "Ratings", "item_means", "sums"]
+__all__ = [
+    "MOST_COMPARISONS",
+    "Comparisons",
+    "Floats",
+    "Ints",
+    "Marginals",
+    "Pooling",
+    "Ratings",
+    "item_means",
+    "sums",
+    "sums_by_code",
+]
 
 MOST_COMPARISONS = 10_000_000
 """Maximum pairs of answers to the same item (4,472 raters on an item): they take 3 GB and about half a minute."""
@@ -29,12 +40,16 @@ def sums(codes: Ints, values: Floats, size: int) -> Floats:
     codes : shape (n,)
         From 0 to ``size - 1``.
     values : shape (n,)
-
-    Returns
-    -------
-    shape (size,)
     """
     return np.bincount(codes, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+def sums_by_code(codes: Ints, size: int) -> Any:
+    """Sparse matrix that adds up rows by code, shape (size, len(codes))."""
+    from scipy.sparse import csr_matrix
+
+    n = len(codes)
+    return csr_matrix((np.ones(n), (codes, np.arange(n))), shape=(size, n))
 
 
 @dataclass(frozen=True, eq=False)

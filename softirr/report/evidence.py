@@ -23,7 +23,6 @@ from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
-from softirr.statistics.item_weights import item_numbers
 
 __all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "AuditSummary", "Evidence", "evidence_of", "judgment_notes"]
 
@@ -197,9 +196,10 @@ def evidence_of(
     frames = Frames(table, scored_table.scorer, seed_of(ids) if ids else options.seed, options.assignment)
     collected = collect(frames, sheets) if sheets else None
     judged = Judged.nothing(len(table.texts)) if collected is None else collected.judged
-    assert chance is not None
+    measured = scored_table.summary.by_measure
+    assert chance is not None and measured is not None
     design_index = _design_index(ratings, frames)
-    measure_chance = MeasureChance(ratings, scored_table.scores, chance, design_index, item_numbers(table.items))
+    measure_chance = MeasureChance(ratings, scored_table.scores, chance, design_index, measured.items)
     estimates = estimate(frames.design, by_measure, measure_chance, record, judged)
     audit = None if collected is None else _audit_summary(estimates, collected, by_measure)
     return Evidence(estimates, collected, audit)

@@ -28,7 +28,7 @@ from softirr.statistics.evidence.known import recorded_provenance
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 from softirr.statistics.evidence.text_pairs import TextPairs
-from softirr.statistics.item_weights import item_numbers
+from softirr.statistics.item_weights import ItemWeights, item_numbers
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 __all__ = ["JudgedPart", "JudgedRaters"]
@@ -132,12 +132,13 @@ class JudgedRaters:
         permutations = 5 if self._answers.scorer.cheap else 2
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
         scores = self._answers.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
-        summary = summarize(ratings, scores, chance, ids=self._numbers).coefficients
+        item_weights = ItemWeights(self._numbers, len(ratings.comparable_items))
+        summary = summarize(ratings, scores, chance, items=item_weights).coefficients
         by_measure = {key: estimate_of_key.coefficient for key, estimate_of_key in summary.items()}
         indices = np.arange(len(comparisons.left_rows))
         judged, n = self._of_part(design)
         estimates = estimate(
-            design, by_measure, MeasureChance(ratings, scores, chance, indices, self._numbers), self._record, judged
+            design, by_measure, MeasureChance(ratings, scores, chance, indices, item_weights), self._record, judged
         )
         items = sorted(self._frames.table.items)
         ids = tuple(items[i] for i in np.unique(comparisons.item).tolist())

@@ -27,7 +27,7 @@ from softirr.statistics.chance.sample import Drawing, first_sample, sample
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.coefficients.summary import ByMeasure, Summary, summarize
-from softirr.statistics.item_weights import item_numbers
+from softirr.statistics.item_weights import ItemWeights, item_numbers
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 __all__ = ["Scored", "coefficient_estimate", "scored"]
@@ -101,7 +101,7 @@ def scored(
         answer_chance = _chance(options, ratings, answers, scores, "answers")
         is_pooled = options.marginals == "answers"
         pooled = None if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
-    summary = summarize(ratings, scores, answer_chance, pooled, item_numbers(table.items))
+    summary = summarize(ratings, scores, answer_chance, pooled, _items(table, ratings))
     return Scored(ratings, scores, answer_chance, summary, answers.scorer, options)
 
 
@@ -137,7 +137,14 @@ def coefficient_estimate(
         chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=formula.expectations)
     else:
         chance = None
-    return None if chance is None else ByMeasure(ratings, scores, chance, item_numbers(table.items)).estimate(formula)
+    if chance is None:
+        return None
+    return ByMeasure(ratings, scores, chance, _items(table, ratings)).estimate(formula)
+
+
+def _items(table: AnnotationTable, ratings: Ratings) -> ItemWeights:
+    """Ids and weights of the items of a table."""
+    return ItemWeights(item_numbers(table.items), len(ratings.comparable_items))
 
 
 def _answers(table: AnnotationTable, scorer: PairScorer, options: AgreementOptions) -> tuple[Ratings, AnswerScorer]:

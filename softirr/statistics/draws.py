@@ -18,15 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Ratings, sums
-from softirr.statistics.chance.expected import Chance
-from softirr.statistics.item_weights import N_DRAWS, bootstrap_weights
+from softirr.answers.ratings import Floats, Ints, Ratings, sums, sums_by_code
+from softirr.statistics.chance.expected import Chance, shrinkage
+from softirr.statistics.item_weights import ItemWeights
+from softirr.statistics.score_draws import ScoreDraws
 
 __all__ = ["Draws"]
 
 _CERTAIN = 1e-9
-_AT_ONCE = 4_000_000
-"""Maximum number of equivalences in memory."""
+_MOST_IN_ONE = 4_000_000
+"""Maximum number of equivalences that are computed in a single part."""
+_AT_ONCE = 1_000_000
+"""Maximum number of equivalences in a part of more of them, which bounds the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class Draws:
         Equivalence of each of ``ratings.comparisons`` by the measure, which ``chance`` contains.
     chance : Chance
         Agreement by chance, computed with the measure.
-    scores : shape (P, K)
+    score_draws : ScoreDraws
         Equivalence of each of ``ratings.comparisons`` in each draw.
     noise : shape (P, K)
         Deviation of the true equivalence from ``scores``. Items are drawn from a population with the distribution of
@@ -57,7 +60,7 @@ class Draws:
     ratings: Ratings
     by_measure: Floats
     chance: Chance
-    scores: Floats
+    score_draws: ScoreDraws
     noise: Floats
     weights: Floats
     cohen_ratio: Floats
@@ -78,29 +81,36 @@ class Draws:
         """A single draw with equal weights: the value of every coefficient."""
         ones = np.ones((ratings.n_items, 1))
         nothing, ratios = np.zeros((len(scores), 1)), (np.array([cohen]), np.array([pooled]))
-        return cls(
-            ratings, by_measure, chance, scores[:, None], nothing, ones, *ratios, sampling=np.zeros(1), floor=-np.inf
-        )
+        fixed = ScoreDraws.fixed(scores, 1)
+        return cls(ratings, by_measure, chance, fixed, nothing, ones, *ratios, sampling=np.zeros(1), floor=-np.inf)
 
     @classmethod
-    def of_items(cls, ratings: Ratings, scores: Floats, chance: Chance, ids: Ints, n_draws: int = N_DRAWS) -> Draws:
+    def of_items(cls, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights) -> Draws:
         """Draws of the item weights and the sampling error of chance, as if the measure made no errors."""
-        *noise, sampling = np.random.default_rng(0).standard_normal((3, n_draws))
+        *noise, sampling = np.random.default_rng(0).standard_normal((3, items.n_draws))
         shares = np.full(len(chance.cohen), 1 / len(chance.cohen))
         errors = np.array([chance.cohen_sum_error(shares), chance.pooled_error])
         means = np.maximum([float(chance.cohen.mean()), chance.pooled], _CERTAIN)
         cohen, pooled = np.maximum(1 + (errors / means)[:, None] * np.array(noise), 0.0)
-        weights = bootstrap_weights(ids, n_draws, n_items=len(ratings.comparable_items))
-        fixed = cls.of_weights(ratings, scores, chance, weights)
+        fixed = cls.of_weights(ratings, scores, chance, items.weights)
         return replace(fixed, cohen_ratio=cohen, pooled_ratio=pooled, sampling=sampling, floor=-1.0)
 
     @classmethod
     def of_weights(cls, ratings: Ratings, scores: Floats, chance: Chance, weights: Floats) -> Draws:
         """Draws with these item weights, shape (n_items, K); nothing else varies, so results are exact functions."""
-        shape = len(scores), weights.shape[1]
-        fixed, nothing = np.broadcast_to(scores[:, None], shape), np.broadcast_to(np.zeros((1, 1)), shape)
-        ones = np.ones(weights.shape[1])
+        fixed, ones = ScoreDraws.fixed(scores, weights.shape[1]), np.ones(weights.shape[1])
+        nothing = np.broadcast_to(np.zeros((1, 1)), (len(scores), len(ones)))
         return cls(ratings, scores, chance, fixed, nothing, weights, ones, ones, np.zeros(len(ones)), floor=-np.inf)
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws K."""
+        return len(self.sampling)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Equivalence of each comparison in each draw, shape (P, K)."""
+        return self.score_draws.of(slice(None))
 
     def over(self, function: Callable[[Draws], Floats]) -> Floats:
         """A function of all draws, shape (..., K), computed in parts that fit into memory."""
@@ -108,15 +118,15 @@ class Draws:
 
     def parts(self) -> Iterator[Draws]:
         """The draws in parts that fit into memory."""
-        size = max(1, _AT_ONCE // max(len(self.by_measure), 1))
-        if size >= self.scores.shape[1]:
+        if len(self.by_measure) * self.n_draws <= _MOST_IN_ONE:
             yield self
             return
-        for start in range(0, self.scores.shape[1], size):
+        size = max(1, _AT_ONCE // len(self.by_measure))
+        for start in range(0, self.n_draws, size):
             columns = slice(start, start + size)
             yield replace(
                 self,
-                scores=self.scores[:, columns],
+                score_draws=self.score_draws.columns(columns),
                 noise=self.noise[:, columns],
                 weights=self.weights[:, columns],
                 cohen_ratio=self.cohen_ratio[columns],
@@ -145,8 +155,8 @@ class Draws:
         """
         draws = self
         if values is not None:
-            fixed = np.broadcast_to(values[:, None], self.scores.shape)
-            draws = replace(self, scores=fixed, noise=np.broadcast_to(np.zeros((1, 1)), self.scores.shape))
+            nothing = np.broadcast_to(np.zeros((1, 1)), (len(values), self.n_draws))
+            draws = replace(self, score_draws=ScoreDraws.fixed(values, self.n_draws), noise=nothing)
         return draws._mean_over_items(comparisons, self.ratings.weight)
 
     def _mean_over_items(self, comparisons: Ints, item_weight: Floats) -> Floats:
@@ -154,7 +164,9 @@ class Draws:
         n_pairs = np.bincount(item, minlength=len(item_weight))[item]
         share = item_weight[item] / n_pairs
         weights = share[:, None] * self.weights[item]
-        mean = np.einsum("pk,pk->k", weights, self.scores[comparisons]) / weights.sum(axis=0)
+        is_all = len(comparisons) == len(self.by_measure)
+        scores = self.scores[comparisons] if is_all else self.score_draws.of(comparisons)
+        mean = np.einsum("pk,pk->k", weights, scores) / weights.sum(axis=0)
         return np.asarray(mean + share @ self.noise[comparisons] / share.sum())
 
     def mean_over_pairs(self, values: Floats) -> Floats:
@@ -176,7 +188,7 @@ class Draws:
         """π' S π, shape (K,)."""
         item_chance, mass, squares, by_pair = self._pooled_parts
         item, n = self.ratings.comparisons.item, self.ratings.n_items
-        same = squares[:, None] + _grouped(item, n) @ (by_pair[:, None] * self.scores)
+        same = squares[:, None] + sums_by_code(item, n) @ (by_pair[:, None] * self.scores)
         by_item = same + self.pooled_ratio * (item_chance - squares - sums(item, by_pair * self.by_measure, n))[:, None]
         center = by_item.sum(axis=0)
         relative = self.weights / (mass @ self.weights)
@@ -206,7 +218,7 @@ class Draws:
         mean_equivalence = self.chance.pooled_at
         center = float(pooling.weights @ mean_equivalence)
         variance = np.array([pooling.weights @ (mean_equivalence - center) ** 2])
-        mean_equivalence = center + _shrinkage(variance, np.array([self.chance.pooled_noise])) * (
+        mean_equivalence = center + shrinkage(variance, np.array([self.chance.pooled_noise])) * (
             mean_equivalence - center
         )
         return (
@@ -230,7 +242,7 @@ class Draws:
         m = len(comparisons.rater_pairs)
         item_weight = self.ratings.weight[comparisons.item]
         share = item_weight / sums(comparisons.rater_pair, item_weight, m)[comparisons.rater_pair]
-        group = _grouped(comparisons.rater_pair, m)
+        group = sums_by_code(comparisons.rater_pair, m)
         weights = share[:, None] * self.weights[comparisons.item]
         total = np.maximum(group @ weights, 1e-300)
         return share, group, np.asarray(weights / total[comparisons.rater_pair])
@@ -263,7 +275,7 @@ class Draws:
         if not chance.cohen_noise.any():
             return met
         variance = (group @ (share * (met - center) ** 2))[pair]
-        return np.asarray(center + _shrinkage(variance, chance.cohen_noise[pair]) * (met - center))
+        return np.asarray(center + shrinkage(variance, chance.cohen_noise[pair]) * (met - center))
 
     @cached_property
     def pair_kappa(self) -> Floats:
@@ -283,16 +295,3 @@ class Draws:
     def every_kappa(self) -> Floats:
         """``pair_kappa`` in all draws, computed in parts."""
         return self.over(lambda chunk: chunk.pair_kappa)
-
-
-def _shrinkage(variance: Floats, noise: Floats) -> Floats:
-    """Factor by which deviations with this variance shrink so that they no longer contain the noise."""
-    return np.asarray(np.sqrt(np.clip(1 - noise / np.maximum(variance, 1e-300), 0, 1)))
-
-
-def _grouped(codes: Ints, size: int) -> Any:
-    """Sparse matrix that adds up rows by code, shape (size, len(codes))."""
-    from scipy.sparse import csr_matrix
-
-    n = len(codes)
-    return csr_matrix((np.ones(n), (codes, np.arange(n))), shape=(size, n))

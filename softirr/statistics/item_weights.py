@@ -9,17 +9,50 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 
-__all__ = ["N_DRAWS", "bootstrap_weights", "item_numbers"]
+__all__ = ["N_DRAWS", "ItemWeights", "bootstrap_weights", "item_numbers", "number_format"]
 
 N_DRAWS = 400
 _AT_ONCE = 2_000
 """Number of items in a block of weights, which bounds the memory."""
+_SINGLE_FROM = 20_000_000
+"""Fewest numbers of an array of draws in single precision: in double precision they take too much memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemWeights:
+    """The items of a table and their weights, which are computed once for all draws of the table.
+
+    Attributes
+    ----------
+    ids : shape (N,)
+        A number that identifies each item: two tables share the weights of an item.
+    n_items : int
+        Number of items with something to compare.
+    n_draws : int
+        Number of draws K.
+    """
+
+    ids: Ints
+    n_items: int
+    n_draws: int = N_DRAWS
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of the items in each draw, shape (N, K)."""
+        return bootstrap_weights(self.ids, self.n_draws, n_items=self.n_items)
+
+
+def number_format(size: int) -> Any:
+    """Precision of an array of draws."""
+    return np.float64 if size < _SINGLE_FROM else np.float32
 
 
 def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_items: int | None = None) -> Floats:
@@ -43,7 +76,7 @@ def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_ite
     n = len(ids) if n_items is None else n_items
     # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
     spread = np.sqrt((n + 1) / max(n - 1, 1))
-    weights: Floats = np.empty((len(ids), n_draws))
+    weights: Floats = np.empty((len(ids), n_draws), number_format(len(ids) * n_draws))
     for start in range(0, len(ids), _AT_ONCE):  # all at once would take several times the memory of the result
         rows = slice(start, start + _AT_ONCE)
         uniform = _hashed(ids[rows].astype(np.uint64), n_draws, seed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Pooling
 
-__all__ = ["GRID", "Chance", "ChanceDistribution", "different_pairs", "on_grid"]
+__all__ = ["GRID", "Chance", "ChanceDistribution", "different_pairs", "on_grid", "shrinkage"]
 
 GRID = 65_536
 """Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
@@ -154,3 +154,8 @@ class Chance:
         """The larger of two standard errors: of the mean over rater pairs, and of the pooled expectation."""
         shares = np.ones(len(self.cohen)) / len(self.cohen)
         return max(self.cohen_sum_error(shares), self.pooled_error)
+
+
+def shrinkage(variance: Floats, noise: Floats) -> Floats:
+    """Factor by which deviations with this variance shrink so that they no longer contain the noise."""
+    return np.asarray(np.sqrt(np.clip(1 - noise / np.maximum(variance, 1e-300), 0, 1)))

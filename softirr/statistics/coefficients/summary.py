@@ -16,7 +16,7 @@ from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.distributions import beyond_chance
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.statistics.draws import Draws
-from softirr.statistics.item_weights import item_numbers
+from softirr.statistics.item_weights import ItemWeights, item_numbers
 
 __all__ = ["MOST_RATER_PAIRS", "ByMeasure", "Summary", "summarize"]
 
@@ -37,19 +37,19 @@ class ByMeasure:
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance
         Agreement by chance, by the same measure as ``scores``.
-    ids : shape (n_items,), optional
-        A number that identifies each item: two tables share the weights of an item.
+    items : ItemWeights, optional
+        Ids and weights of the items; None for items named by their row from 0, as in a data frame.
     """
 
-    def __init__(self, ratings: Ratings, scores: Floats, chance: Chance, ids: Ints | None = None) -> None:
+    def __init__(self, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights | None = None) -> None:
         self.ratings, self.scores, self.chance = ratings, scores, chance
         self.center = Draws.value(ratings, scores, chance, scores)
-        self._ids = item_numbers([str(row) for row in range(ratings.n_items)]) if ids is None else ids
+        self.items = items or _items_by_row(ratings)
 
     @cached_property
     def draws(self) -> Draws:
         """Draws of the item weights."""
-        return Draws.of_items(self.ratings, self.scores, self.chance, self._ids)
+        return Draws.of_items(self.ratings, self.scores, self.chance, self.items)
 
     def estimate(self, definition: Definition) -> Estimate:
         """A coefficient of the table."""
@@ -145,7 +145,7 @@ def summarize(
     scores: Floats,
     chance: Chance | None,
     pooled: Chance | None = None,
-    ids: Ints | None = None,
+    items: ItemWeights | None = None,
 ) -> Summary:
     """Compute every coefficient from the scores.
 
@@ -157,8 +157,8 @@ def summarize(
         None if no answers can be compared.
     pooled : Chance, optional
         Chance computed with other marginals, for the coefficients that take them.
-    ids : shape (n_items,), optional
-        A number that identifies each item; None for items named by their row from 0, as in a data frame.
+    items : ItemWeights, optional
+        Ids and weights of the items; None for items named by their row from 0, as in a data frame.
     """
     if chance is None:
         reason = undefined(missing(ratings) or Undefined.NO_OVERLAP)
@@ -166,10 +166,10 @@ def summarize(
         return Summary(
             dict.fromkeys(registry.coefficient_keys(), reason), ((no_other_rater,) * 3,) * ratings.n_raters, ()
         )
-    answers = ByMeasure(ratings, scores, chance, ids)
+    answers = ByMeasure(ratings, scores, chance, items)
     by_marginals = {
         "answers": answers,
-        "chosen": answers if pooled is None else ByMeasure(ratings, scores, pooled, ids),
+        "chosen": answers if pooled is None else ByMeasure(ratings, scores, pooled, answers.items),
     }
     distribution = chance.distribution
     beyond = None if distribution is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, distribution)
@@ -191,3 +191,8 @@ def summarize(
         by_measure=answers,
         beyond_chance=beyond,
     )
+
+
+def _items_by_row(ratings: Ratings) -> ItemWeights:
+    """Items that are named by their row."""
+    return ItemWeights(item_numbers([str(row) for row in range(ratings.n_items)]), len(ratings.comparable_items))

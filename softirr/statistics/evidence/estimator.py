@@ -21,8 +21,9 @@ Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient predict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -91,17 +92,21 @@ def estimate(
     fit = Fit(design, record, judged)
     rater_estimates = RaterEstimates(fit, measure_chance)
     expected, errors = rater_estimates.expected()
-    coefficients, draws = {}, {}
-    for name in (name for name in COVERED if name in by_measure):
+    names = [name for name in COVERED if name in by_measure]
+    defined = [name for name in names if by_measure[name].value is not None]
+    rows = rater_estimates.over_each([registry.definition(name).over_draws for name in defined])
+    draws = dict(zip(defined, rows, strict=True))
+    coefficients = {}
+    for name in names:
         definition = registry.definition(name)
-        coefficient = rater_estimates.coefficient(
-            definition.over_draws, by_measure[name], floor=definition.floor, details=True
-        )
+        coefficient = by_measure[name]
+        if name in draws:
+            function, floor = definition.over_draws, definition.floor
+            coefficient = rater_estimates.coefficient(function, draws[name], coefficient, floor=floor, details=True)
         if definition.chance and coefficient.judgments and expected[definition.chance] >= 1 - _CERTAIN:
             coefficient = Coefficient(None, undefined=str(Undefined.NO_VARIATION))
+            draws.pop(name, None)
         coefficients[name] = coefficient
-        if coefficient.value is not None:
-            draws[name] = rater_estimates.over(definition.over_draws)
     expected_values = {chance: expected[chance] if name in draws else None for chance, name in _CHANCE_OF.items()}
     return Estimates(coefficients, expected_values, errors, draws, len(judged.keys), rater_estimates)
 
@@ -125,9 +130,16 @@ class RaterEstimates:
         """A function of the draws, for all draws: shape (..., K)."""
         return self._draws.over(function)
 
+    def over_each(self, functions: Sequence[Callable[[Draws], Floats]]) -> Floats:
+        """Functions of the draws, shape (n, K), which share what they have in common."""
+        if not functions:
+            return np.zeros((0, self._draws.n_draws))
+        return self.over(lambda draws: np.stack([function(draws) for function in functions]))
+
     def coefficient(
         self,
         function: Callable[[Draws], Floats],
+        draws: Floats,
         by_measure: Coefficient,
         *,
         floor: float = -1.0,
@@ -139,6 +151,8 @@ class RaterEstimates:
         ----------
         function : callable
             Takes draws and gives the coefficient in each of them.
+        draws : shape (K,)
+            The coefficient in each draw.
         by_measure : Coefficient
             The coefficient by the measure alone. Its interval covers the sampling of items only.
         floor : float
@@ -146,16 +160,19 @@ class RaterEstimates:
         details : bool
             Whether to add the interval by the judgments alone.
         """
-        if by_measure.value is None:
-            return by_measure
-        value = float(function(self._center)[0]) if self._n_judged else by_measure.value
+        value = by_measure.value
+        if value is None or self._n_judged:
+            value = float(function(self._center)[0])
         judgments_only = self._alone(function, floor) if details else None
-        return self._with_interval(value, self.over(function), by_measure, floor, judgments_only)
+        return self._with_interval(value, draws, by_measure, floor, judgments_only)
 
     def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
         """Observed agreement and Cohen's kappa of some rater pairs, given the values by the measure."""
         comparisons = self._center.ratings.comparisons.of_pairs(pairs)
-        agreement = self.coefficient(lambda draws: draws.observed_of(comparisons), observed, floor=0.0)
+        agreement = observed
+        if observed.value is not None:
+            function = partial(Draws.observed_of, comparisons=comparisons)
+            agreement = self.coefficient(function, self.over(function), observed, floor=0.0)
         usable = pairs[self._center.usable[pairs]]
         if kappa.value is None or not len(usable):
             return agreement, kappa
@@ -168,12 +185,11 @@ class RaterEstimates:
 
     def expected(self) -> tuple[dict[str, float], float]:
         """Agreement by chance, and its largest standard error."""
-        values, errors = {}, [0.0]
-        for name, key in _CHANCE_OF.items():
-            by_chance = registry.definition(key).by_chance
-            values[name] = float(by_chance(self._center)[0])
-            errors.append(float(np.std(self.over(by_chance))))
-        return values, max(errors) if self._n_judged else 0.0
+        by_chance = {name: registry.definition(key).by_chance for name, key in _CHANCE_OF.items()}
+        values = {name: float(function(self._center)[0]) for name, function in by_chance.items()}
+        if not self._n_judged:
+            return values, 0.0
+        return values, max(float(np.std(draws)) for draws in self.over_each(list(by_chance.values())))
 
     def _with_interval(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,8 @@ from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
-from softirr.statistics.item_weights import N_DRAWS, bootstrap_weights
+from softirr.statistics.item_weights import ItemWeights, number_format
+from softirr.statistics.score_draws import ScoreDraws
 
 __all__ = ["MeasureChance", "by_judgments", "posterior_draws", "posterior_value"]
 
@@ -21,9 +21,7 @@ _FIXED_FROM = 8
 _SMALL = 1e-300
 _MOST_COINS = 20_000_000
 """Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
-_MOST_IN_DOUBLE = 20_000_000
-"""Maximum number of equivalences in double precision: more of them take too much memory."""
-_AT_ONCE = 4_000_000
+_AT_ONCE = 1_000_000
 """Maximum number of equivalences of texts in memory."""
 
 
@@ -37,15 +35,15 @@ class MeasureChance:
         The measure's equivalence of each comparison of ``ratings``.
     design_index : shape (P,)
         For each comparison of ``ratings``: its index in the design.
-    ids : shape (n_items,), optional
-        A number that identifies each item, by which two tables share the weights of an item.
+    items : ItemWeights, optional
+        Ids and weights of the items, the same as for the measure alone; None for items that are numbered by their row.
     """
 
     ratings: Ratings
     scores: Floats
     chance: Chance
     design_index: Ints
-    ids: Ints | None = None
+    items: ItemWeights | None = None
 
 
 def posterior_value(fit: Fit, measure: MeasureChance) -> Draws:
@@ -61,7 +59,7 @@ def posterior_value(fit: Fit, measure: MeasureChance) -> Draws:
     return Draws.value(measure.ratings, measure.scores, measure.chance, same[measure.design_index], *ratios)
 
 
-def posterior_draws(fit: Fit, measure: MeasureChance, n_draws: int = N_DRAWS) -> Draws:
+def posterior_draws(fit: Fit, measure: MeasureChance) -> Draws:
     """Draws of a table from its posterior.
 
     Parameters
@@ -69,59 +67,59 @@ def posterior_draws(fit: Fit, measure: MeasureChance, n_draws: int = N_DRAWS) ->
     fit : Fit
         Probabilities of the table's pairs of texts after all evidence.
     measure : MeasureChance
-        The table by the measure alone. Items without ids are numbered by row.
-    n_draws : int
-        Number of draws K.
+        The table by the measure alone.
     """
     ratings = measure.ratings
-    ids = np.arange(ratings.n_items) if measure.ids is None else measure.ids
+    n_comparable = len(ratings.comparable_items)
+    items = measure.items or ItemWeights(np.arange(ratings.n_items), n_comparable)
+    n_draws = items.n_draws
     # the draws of two tables, or under two measures, are independent, whatever the order of the rows, and items without
     # anything to compare change nothing
-    compared = np.sort(ids[ratings.comparable_items])
+    compared = np.sort(items.ids[ratings.comparable_items])
     rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(compared.tobytes())))
-    scores, noise = _same_items(fit, measure.design_index, rng, n_draws)
+    score_draws, noise = _same_items(fit, measure.design_index, rng, n_draws)
     cohen, pooled = _chance_ratios(fit, rng, n_draws)
-    sampling, weights = rng.standard_normal(n_draws), bootstrap_weights(ids, n_draws, n_items=len(compared))
-    return Draws(ratings, measure.scores, measure.chance, scores, noise, weights, cohen, pooled, sampling)
+    sampling = rng.standard_normal(n_draws)
+    return Draws(ratings, measure.scores, measure.chance, score_draws, noise, items.weights, cohen, pooled, sampling)
 
 
-def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
+def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws: int) -> tuple[ScoreDraws, Floats]:
     """Expected equivalence of each comparison, and the deviation of the true one, shape (P, K)."""
     from scipy.sparse import csr_matrix
     from scipy.special import expit
 
     frame = fit.design.same
     texts, m = frame.texts, len(frame.texts.known_equivalence)
-    settled = fit.settled[design_index, None]
-    shape = len(settled), n_draws
+    settled = fit.settled[design_index]
     if fit.curve is None or not len(texts.p):
-        return np.broadcast_to(settled, shape), np.broadcast_to(np.zeros((1, 1)), shape)
+        return ScoreDraws.fixed(settled, n_draws), np.broadcast_to(np.zeros((1, 1)), (len(settled), n_draws))
     point = _systematic(fit.curve.weight, n_draws, rng)
     bins = fit.bins
     q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * bins.center[:, None])
     shift = _residual_error(fit, q) * rng.standard_normal(n_draws)
     open_ = np.flatnonzero(fit.open_same)
-    residual = fit.residuals[frame.stratum[open_], None]
+    # pairs of texts in the same bin and stratum have the same probability
+    levels = np.clip(q[:, None] + (fit.residuals[:, None] + shift), 0, 1).reshape(-1, n_draws)
+    level = bins.of[open_] * len(fit.residuals) + frame.stratum[open_]
     open_keys = fit.judged.key(texts.left_texts, texts.right_texts)[open_]
     _, first, key = np.unique(open_keys, return_index=True, return_inverse=True)
     key = np.argsort(np.argsort(first))[key]  # numbers in the order of the design, not of the rows
     coins = rng.random((len(first), n_draws), dtype=np.float32) if len(first) * n_draws <= _MOST_COINS else None
     total = csr_matrix((texts.share[open_], (texts.owner[open_], np.arange(len(open_)))), shape=(m, len(open_)))
     total = total[design_index]
-    number_format: Any = np.float64 if shape[0] * n_draws <= _MOST_IN_DOUBLE else np.float32
-    scores, noise = np.empty(shape, number_format), np.empty(shape, number_format)
+    noise = np.empty((len(settled), n_draws), number_format(len(settled) * n_draws))
     size = max(1, _AT_ONCE // max(len(open_), 1))
     for start in range(0, n_draws, size):
         draws = slice(start, start + size)
-        chances = np.clip(q[:, draws][bins.of[open_]] + (residual + shift[draws]), 0, 1)
+        chances = levels[:, draws][level]
         if coins is not None:
             deviation = (coins[:, draws][key] < chances) - chances
         else:
             normal = rng.standard_normal((chances.shape[1], len(first)), dtype=np.float32).T  # draw by draw
             deviation = normal[key] * np.sqrt(chances * (1 - chances))
-        scores[:, draws] = np.clip(settled + total @ chances, 0, 1)
         noise[:, draws] = total @ deviation
-    return scores, noise
+    shares = csr_matrix((total.data, level[total.indices], total.indptr), shape=(len(settled), len(levels)))
+    return ScoreDraws(settled, shares, levels, lowest=0.0, highest=1.0), noise
 
 
 def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:
@@ -201,22 +199,21 @@ def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Ints) -> t
     variance = sums(of_first, (judged - mean[of_first]) ** 2, k) / np.maximum(n - 1, 1)
     error = np.sqrt(np.maximum(variance, 1 / (3 * n)) / n * (1 - n / np.bincount(stratum, minlength=k)))
     rng = np.random.default_rng(0)
-    drawn_means = mean[:, None] + error[:, None] * rng.standard_t(max(len(first) - k, 1), (k, draws.scores.shape[1]))
+    drawn_means = mean[:, None] + error[:, None] * rng.standard_t(max(len(first) - k, 1), (k, draws.n_draws))
     per_stratum = np.stack(
         [sums(texts.owner, texts.share * (stratum == h), len(texts.known_equivalence)) for h in range(k)], axis=1
     )
-    known_equivalence, per_stratum = texts.known_equivalence[design_index, None], per_stratum[design_index]
-    value, scores = known_equivalence + per_stratum @ mean[:, None], known_equivalence + per_stratum @ drawn_means
+    known_equivalence, per_stratum = texts.known_equivalence[design_index], per_stratum[design_index]
+    value = ScoreDraws(known_equivalence, per_stratum, mean[:, None])
     equal_weights = np.broadcast_to(np.ones((1, 1)), draws.weights.shape)
     no_noise = np.broadcast_to(np.zeros((1, 1)), draws.noise.shape)
-    fitted = np.broadcast_to(center.scores, draws.scores.shape)
-    ones = np.ones(draws.scores.shape[1])
+    fitted, ones = ScoreDraws.fixed(center.scores[:, 0], draws.n_draws), np.ones(draws.n_draws)
     return (
-        replace(center, scores=value),
-        replace(draws, scores=scores, noise=no_noise, weights=equal_weights),
+        replace(center, score_draws=value),
+        replace(draws, score_draws=replace(value, levels=drawn_means), noise=no_noise, weights=equal_weights),
         replace(
             draws,
-            scores=fitted,
+            score_draws=fitted,
             noise=no_noise,
             cohen_ratio=ones * center.cohen_ratio,
             pooled_ratio=ones * center.pooled_ratio,

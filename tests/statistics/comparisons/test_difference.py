@@ -15,7 +15,7 @@ from softirr.statistics.comparisons.difference import (
 )
 from softirr.statistics.comparisons.multiple_tests import holm, holm_levels
 from softirr.statistics.draws import Draws
-from softirr.statistics.item_weights import N_DRAWS
+from softirr.statistics.item_weights import N_DRAWS, ItemWeights
 
 # Gwet (2016), table of two rounds of the same 15 subjects by four raters.
 ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"
@@ -29,8 +29,9 @@ def _matrix(rows: str) -> np.ndarray:
 def _sample(matrix: np.ndarray, name: str = "fleiss_kappa", start: int = 0) -> Sample:
     result = matrix_agreement(matrix)
     estimate = result.summary.coefficients[name]
-    numbers = start + np.arange(result.ratings.n_items)
-    draws = Draws.of_items(result.ratings, result.scores, result.chance, numbers, 4_000)
+    n_items = result.ratings.n_items
+    weights = ItemWeights(start + np.arange(n_items), len(result.ratings.comparable_items), 4_000)
+    draws = Draws.of_items(result.ratings, result.scores, result.chance, weights)
     items = tuple(str(start + i) for i in estimate.items.tolist())
     return Sample(estimate.coefficient, draws.over(definition(name).over_draws), items)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +24,7 @@ from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.posterior_draws import posterior_draws
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames
+from softirr.statistics.item_weights import ItemWeights
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.evidence.plain_estimate import PlainEstimate
 
@@ -227,7 +229,9 @@ def test_interval_by_judgments_alone(world):
 
 def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
     fit = Fit(world.frames.design, world.record, world.evidence)
-    draws = posterior_draws(fit, world.measure_chance, 40_000)
+    n_items = world.measure_chance.ratings.n_items
+    items = ItemWeights(np.arange(n_items), len(world.measure_chance.ratings.comparable_items), 40_000)
+    draws = posterior_draws(fit, replace(world.measure_chance, items=items))
     for number, key in enumerate(world.plain.same):
         drawn_scores = draws.scores[number] + draws.noise[number]
         if any(text not in world.judged for text, _, _ in world.plain.same[key].texts):
