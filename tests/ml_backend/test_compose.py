@@ -64,7 +64,8 @@ def test_the_settings_fit_the_other_services(services: dict[str, Any]) -> None:
         f"postgresql+psycopg://postgres:{services['db']['environment']['POSTGRES_PASSWORD']}@db:5432/"
         f"{services['db']['environment']['POSTGRES_DB']}"
     )
-    assert settings.cache_url == settings.database_url, "what a model scored is kept beside it"
+    assert settings.cache_url == "/data/pairs.sqlite3", "on a volume, which survives the container"
+    assert "softirr-data:/data" in services["softirr"]["volumes"]
     assert not settings.basic_auth_user
     assert set(services["softirr"]["depends_on"]) == {"db", "label-studio"}
 
