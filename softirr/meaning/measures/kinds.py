@@ -1,7 +1,7 @@
 """Equivalence of the values of fields other than text: 1 minus an exact distance, without model, judgments or policy.
 
-Distances are scaled to [0, 1] by the largest one between the values of the table. Kappa and alpha do not depend on the
-scale.
+Distances are scaled to [0, 1] by the largest one between the values of items with two answers or more. Kappa and alpha
+do not depend on the scale.
 """
 
 from __future__ import annotations
@@ -53,14 +53,19 @@ class KindMeasure(IndexedMeasure):
     def __init__(self, table: AnnotationTable, scale: Scale | None = None) -> None:
         self.kind: Kind = find_kind(table.kind)
         super().__init__(self.kind.name)
-        self._places = _places(table, self.kind, scale)
+        self._compared = _compared_texts(table)
+        self._places = _places(table, self.kind, scale, self._compared)
 
     @property
     def scale(self) -> Scale | None:
         """Positions of the table's numbers on a line of length 1; None if they do not depend on other answers."""
         if self._places is None or self.kind.number is None or self.name == "ratio":
             return None
-        points = sorted({(self.kind.number(text), position) for text, position in self._places.items()})
+        # values of single answers are cut to the range, so they don't define it
+        positions = zip(self._places.items(), self._compared, strict=True)
+        points = sorted(
+            {(self.kind.number(text), position) for (text, position), is_compared in positions if is_compared}
+        )
         if not _is_ordinal(self.kind):
             points = [*points[:1], *points[1:][-1:]]
         points = [*points[:: 1 + len(points) // _MOST_PLACES], *points[-1:]]
@@ -101,7 +106,17 @@ def _is_ordinal(kind: Kind) -> bool:
     return kind.name.partition(":")[0] == "ordinal"
 
 
-def _places(table: AnnotationTable, kind: Kind, scale: Scale | None) -> dict[str, float] | None:
+def _compared_texts(table: AnnotationTable) -> NDArray[np.bool_]:
+    """Which texts are answers to items with two answers or more; all texts if no item has two."""
+    compared = np.zeros(len(table.texts), dtype=np.bool_)
+    for answer in np.unique(table.answer[Ratings.of(table).comparable]).tolist():
+        compared[list(table.answers[answer])] = True
+    return compared if compared.any() else np.ones_like(compared)
+
+
+def _places(
+    table: AnnotationTable, kind: Kind, scale: Scale | None, compared: NDArray[np.bool_]
+) -> dict[str, float] | None:
     """A number for each text, on a line of length 1 unless only ratios count."""
     if kind.number is None:
         return None
@@ -113,7 +128,8 @@ def _places(table: AnnotationTable, kind: Kind, scale: Scale | None) -> dict[str
         values = _ordinal(table, values)
     if kind.name != "ratio" and len(values):
         half = values / 2  # the range of ±1e308 overflows
-        values = (half - half.min()) / (np.ptp(half) or 1.0)
+        lowest, highest = half[compared].min(), half[compared].max()
+        values = (np.clip(half, lowest, highest) - lowest) / ((highest - lowest) or 1.0)
     return dict(zip(table.texts, values.tolist(), strict=True))
 
 

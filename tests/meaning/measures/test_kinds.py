@@ -207,6 +207,23 @@ def test_largest_float_numbers_are_compared():
     assert alpha(large, "interval") == pytest.approx(alpha([[1, -1, 0], [1, 1, 0]], "interval"), **EXACT)
 
 
+@pytest.mark.parametrize("kind", ["ordinal", "interval", "linear", "ratio"])
+def test_value_that_no_one_else_answered_changes_nothing(kind):
+    ratings = np.random.default_rng(4).integers(1, 6, (2, 12)).astype(float)
+    with_typo = np.hstack([ratings, [[1e9, 0.5], [np.nan, np.nan]]])
+    report, report_with_typo = report_of(ratings, kind), report_of(with_typo, kind)
+    for name, coefficient in report.coefficients.items():
+        assert report_with_typo.coefficients[name].value == pytest.approx(coefficient.value, **EXACT), name
+
+
+def test_scale_ignores_values_that_no_one_else_answered():
+    rows = [("1", "ann", "1"), ("1", "bob", "5"), ("2", "ann", "-7"), ("3", "ann", "1e9")]
+    rated = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    table = prepare_table(rated, Preparation(kind="interval"))
+    numbers, positions = KindMeasure(table).scale
+    assert set(zip(numbers, positions, strict=True)) == {(1, 0), (5, 1)}
+
+
 def test_the_interval_is_that_of_the_items():
     answers = np.random.default_rng(3).integers(0, 2, (3, 40))
     report = report_of(answers, "nominal")
