@@ -16,6 +16,7 @@ from typing import Literal
 
 from softirr.answers.layout import shown
 from softirr.errors import InputError
+from softirr.text import plain_number
 
 __all__ = [
     "AUTO",
@@ -97,8 +98,8 @@ def _place(categories: list[str], text: str) -> float:
 
 
 def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
+    value = plain_number(text)
+    if value is None or not math.isfinite(value):
         raise ValueError(text)
     return value
 

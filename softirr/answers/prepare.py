@@ -12,7 +12,7 @@ from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
 from softirr.answers.names import name_warnings
 from softirr.answers.origin import Reading
 from softirr.answers.preparation import Key, Preparation, Work
-from softirr.answers.prepare_values import read_values
+from softirr.answers.prepare_values import read_values, separate_values
 from softirr.answers.raw import RawAnswer, RawField, RawInput
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
@@ -107,6 +107,7 @@ def _prepared(raw: RawField, settings: Preparation, source: RawInput | None, *, 
         work.notes += table_notes(work)
     _match_regions(work)
     _split_texts(work)
+    separate_values(work)
     _leave_out_marks(work)
     _leave_out_long(work)
     read_values(work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from softirr.answers.kinds import NO_VALUE
@@ -12,23 +13,30 @@ from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import is_blank, normalize
 
-__all__ = ["read_values"]
+__all__ = ["read_values", "separate_values"]
 
+_SEMICOLON = re.compile("[;；؛]")
 _SINGLE = ("ordinal", "interval", "date", "ranking")
 """Kinds of controls that usually have a single value."""
 
 
+def separate_values(work: Work) -> None:
+    """Separate the values in a cell, so that marks for a missing answer are found among them."""
+    if not work.kind.is_list or work.raw.is_separate:
+        return
+    for key, answer in list(work.answers.items()):
+        texts = tuple(value.strip() for text in answer.texts or () for value in _SEMICOLON.split(text))
+        work.put(key, answer, texts)
+
+
 def read_values(work: Work) -> None:
-    """Leave out answers without a value of the kind of the field; separate the values in a cell."""
+    """Leave out answers without a value of the kind of the field."""
     kind = work.kind
     if kind.is_text:
         return
     n_empty = 0
     for key, answer in list(work.answers.items()):
-        texts = answer.texts or ()
-        if kind.is_list and not work.raw.is_separate:
-            texts = tuple(value.strip() for text in texts for value in text.split(";"))
-        texts = tuple(text for text in texts if not is_blank(text))
+        texts = tuple(text for text in answer.texts or () if not is_blank(text))
         if not texts and not kind.keeps_empty and work.settings.empty != "none":
             n_empty += 1
             work.put(key, answer, None)

@@ -157,13 +157,33 @@ def test_numbers_and_dates_of_a_data_frame_are_values():
 
 @pytest.mark.parametrize(
     ("kind", "wrong"),
-    [("ordinal", "high"), ("interval", "inf"), ("ratio", "-1"), ("date", "soon"), ("ordinal:a,b", "c")],
+    [
+        ("ordinal", "high"),
+        ("interval", "inf"),
+        ("interval", "1_0"),
+        ("ratio", "-1"),
+        ("date", "soon"),
+        ("ordinal:a,b", "c"),
+    ],
 )
 def test_a_value_of_another_kind_is_refused_with_its_place(kind, wrong):
     answers = io.StringIO(f"item,rater,text\nq,ann,{wrong}\n")
     assert re.search(
         rf"No answer has a value of the kind {kind} .* item q, rater ann: '{wrong}'", refusal(answers, kind=kind)
     )
+
+
+@pytest.mark.parametrize("semicolon", [";", "；", "؛", " ; "])
+def test_cell_of_several_values_is_that_set(semicolon):
+    rows = [("1", "ann", "A", "N/A", ""), ("1", "bob", "B", "A"), ("2", "ann", "n/a", "-"), ("2", "bob", "B", "B")]
+    cells = "".join(f"{item},{rater},{semicolon.join(values)}\n" for item, rater, *values in rows)
+    table = softirr.read(io.StringIO(f"item,rater,text\n{cells}"), kind="set")
+    assert sorted(table.texts_of(answer) for answer in table.answer.tolist()) == [("A",), ("A", "B"), ("B",)]
+    assert left_out(table) == [
+        ("1", "ann", "one of several texts is missing, written as N/A"),
+        ("2", "ann", "missing, written as N/A"),
+    ]
+    assert table.warnings[0].startswith("2 texts count as missing answers and are not compared: ann 2 (N/A).")
 
 
 def test_invalid_values_of_the_kind_are_dropped_and_counted(tmp_path, cli):
