@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from html.entities import html5
 from typing import Any
+from unicodedata import category
 
 from softirr.answers.list_lines import BULLET, WORDS_OF_ENTRY, lines_of
 from softirr.errors import InputError
@@ -47,12 +48,17 @@ _STEPS = {
 """Marks of each mode."""
 _JOINERS = {"lines": "\n", "bullets": "\n- ", "semicolons": "; ", "commas": ", ", "sentences": " "}
 _BULLETS = "•‣◦▪●"
-_CHARACTERS = {"bullets": _BULLETS, "semicolons": f"{_BULLETS};；", "commas": f"{_BULLETS};；,，、"}
-_VARIANTS = {";": ";；", ",": ",，、"}
-_BETWEEN_DIGITS = ";；" + _BULLETS
+_SEMICOLONS, _COMMAS = ";；؛", ",，、،"
+_CHARACTERS = {
+    "bullets": _BULLETS,
+    "semicolons": f"{_BULLETS}{_SEMICOLONS}",
+    "commas": f"{_BULLETS}{_SEMICOLONS}{_COMMAS}",
+}
+_VARIANTS = {";": _SEMICOLONS, ",": _COMMAS}
+_BETWEEN_DIGITS = _SEMICOLONS + _BULLETS
 """Marks that split between digits, too."""
 
-_COMMA = re.compile(r"\s?(?:(?<!\d)[,，、]|[,，、](?!\d))\s?")
+_COMMA = re.compile(rf"\s?(?:(?<!\d)[{_COMMAS}]|[{_COMMAS}](?!\d))\s?")
 _LEADING = re.compile(r"(?:and|plus|also|as well as|&(?:amp;)?|\+)\s+(?=\S)", re.IGNORECASE)
 _LAST_TWO = re.compile(r"(\S+)\s(?:and|&(?:amp;)?|\+|as well as)\s(\S+)", re.IGNORECASE)
 """Two single words that end a list at commas."""
@@ -158,7 +164,12 @@ def split_text(text: str, mode: str) -> tuple[str, ...]:
     if has_commas:
         pieces = [piece for piece in pieces for piece in _cut_at_commas(piece)]
     pieces = [normalize(_without_bullet(piece) if mark is not None else piece) for piece in pieces]
-    return tuple(piece for piece in pieces if any(map(str.isalnum, piece))) or (normalize(text),)
+    return tuple(piece for piece in pieces if any(map(_has_content, piece))) or (normalize(text),)
+
+
+def _has_content(character: str) -> bool:
+    """Whether a character is a letter, a digit or a pictograph: a part of other characters is a rule or a bullet."""
+    return character.isalnum() or (category(character) == "So" and not "\u2500" <= character <= "\u25ff")
 
 
 @cache
@@ -167,7 +178,7 @@ def _pattern(mode: str) -> tuple[re.Pattern[str] | None, bool]:
     characters_of_mode = "".join(_VARIANTS.get(mark, mark) for mark in mode)
     characters = _CHARACTERS.get(mode, "") if mode in SPLITS else _BULLETS + characters_of_mode
     always = "".join(mark for mark in characters if mark in _BETWEEN_DIGITS)
-    between_texts = "".join(mark for mark in characters if mark not in f"{_BETWEEN_DIGITS},，、")
+    between_texts = "".join(mark for mark in characters if mark not in _BETWEEN_DIGITS + _COMMAS)
     patterns = [f"[{re.escape(always)}]"] if always else []
     patterns += [rf"(?<!\d)[{re.escape(between_texts)}]|[{re.escape(between_texts)}](?!\d)"] if between_texts else []
     return re.compile(rf"\s?(?:{'|'.join(patterns)})\s?") if patterns else None, "," in characters
