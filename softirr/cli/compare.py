@@ -142,11 +142,10 @@ def _compared_models(arguments: argparse.Namespace) -> Any:
 
 def _compared(arguments: argparse.Namespace) -> Any:
     from softirr.meaning.policy.rules import find_policy
-    from softirr.report.compare import compare, label_of
+    from softirr.report.compare import compare, labels_of
 
-    tables: dict[str, Any] = {}
-    for path in arguments.files:
-        tables[label_of(path, tuple(tables))] = read_table(arguments, path)
+    labels = labels_of(arguments.files)
+    tables = {label: read_table(arguments, path) for label, path in zip(labels, arguments.files, strict=True)}
     compared: Any = tables
     measures, policies = arguments.measures or (), arguments.policies or ()
     if measures or policies:

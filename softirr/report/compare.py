@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -31,7 +32,7 @@ from softirr.report.comparison import Comparison
 from softirr.report.inputs import is_table, table_from
 from softirr.report.options import AgreementOptions
 
-__all__ = ["compare", "label_of"]
+__all__ = ["compare", "labels_of"]
 
 _SEPARATE_CHANCE = (
     "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "
@@ -226,13 +227,18 @@ def _letter(n: int) -> str:
     return chr(ord("A") + n) if n < 26 else str(n + 1)
 
 
-def label_of(path: str, taken: Sequence[str]) -> str:
-    """Label of a file: its name, or its path if another file has that name.
+def labels_of(paths: Sequence[str]) -> list[str]:
+    """Return a different label for each file: its name, its path if names repeat, and a number if paths repeat.
 
-    Parameters
-    ----------
-    taken : sequence of str
-        Labels of other files.
+    Examples
+    --------
+    >>> labels_of(["round1/answers.csv", "answers.csv", "old.csv", "old.csv"])
+    ['round1/answers.csv', 'answers.csv', 'old.csv', 'old.csv (2)']
     """
-    name = os.path.basename(path) or path
-    return path if name in taken else name
+    names = {path: os.path.basename(path) or path for path in paths}
+    n_paths, n_before, labels = Counter(names.values()), Counter[str](), []
+    for path in paths:
+        label = names[path] if n_paths[names[path]] == 1 else path
+        n_before[path] += 1
+        labels.append(label if n_before[path] == 1 else f"{label} ({n_before[path]})")
+    return labels

@@ -48,6 +48,21 @@ class TestFiles:
             widths.append(np.diff(result["difference"]["ci95"])[0])
         assert widths[0] < widths[1] / 2
 
+    def test_file_differs_from_itself_by_zero(self, tmp_path: Path, cli: Cli) -> None:
+        path = written(tmp_path / "v1.csv", rows_of(20, BAD))
+        result = cli("compare", path, path, "--measure", "exact", "--json")
+        assert result["difference"]["value"] == 0 and result["difference"]["ci95"] == [0, 0]
+
+    def test_files_of_one_name_are_all_compared(
+        self, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "old").mkdir()
+        monkeypatch.chdir(tmp_path)
+        for path, right in (("old/a.csv", GOOD), ("a.csv", BAD), ("b.csv", GOOD)):
+            written(Path(path), rows_of(9, right))
+        result = cli("compare", "old/a.csv", "a.csv", "b.csv", "--measure", "exact", "--json")
+        assert [group["label"] for group in result["groups"]] == ["old/a.csv", "a.csv", "b.csv"]
+
     def test_output_states_the_conclusion(self, tmp_path: Path, cli: Cli) -> None:
         a, b = written(tmp_path / "v1.csv", rows_of(20, BAD)), written(tmp_path / "v2.csv", rows_of(20, BAD, 7))
         output = cli("compare", a, b, "--measure", "exact", "--paired")
