@@ -178,10 +178,12 @@ def _pattern(mode: str) -> tuple[re.Pattern[str] | None, bool]:
     characters_of_mode = "".join(_VARIANTS.get(mark, mark) for mark in mode)
     characters = _CHARACTERS.get(mode, "") if mode in SPLITS else _BULLETS + characters_of_mode
     always = "".join(mark for mark in characters if mark in _BETWEEN_DIGITS)
-    between_texts = "".join(mark for mark in characters if mark not in _BETWEEN_DIGITS + _COMMAS)
+    has_commas = "," in characters
+    cut_otherwise = _BETWEEN_DIGITS + (_COMMAS if has_commas else "")
+    between_texts = "".join(mark for mark in characters if mark not in cut_otherwise)
     patterns = [f"[{re.escape(always)}]"] if always else []
     patterns += [rf"(?<!\d)[{re.escape(between_texts)}]|[{re.escape(between_texts)}](?!\d)"] if between_texts else []
-    return re.compile(rf"\s?(?:{'|'.join(patterns)})\s?") if patterns else None, "," in characters
+    return re.compile(rf"\s?(?:{'|'.join(patterns)})\s?") if patterns else None, has_commas
 
 
 def _cut_at_commas(text: str) -> list[str]:

@@ -83,6 +83,7 @@ from softirr.text import normalize
         ("commas", "حمى، سعال؛ طفح", ("حمى", "سعال", "طفح")),
         ("semicolons", "حمى؛ سعال، طفح", ("حمى", "سعال، طفح")),
         (",", "حمى، سعال؛ طفح", ("حمى", "سعال؛ طفح")),
+        ("、", "咳嗽，干、发烧、3、4", ("咳嗽,干", "发烧", "3、4")),
         ("semicolons", "😀; fever; 👍🏽", ("😀", "fever", "👍🏽")),
         ("semicolons", "fever; --; ●; ■; ──", ("fever",)),
         ("commas", "blood pressure 120/80", ("blood pressure 120/80",)),
