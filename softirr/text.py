@@ -7,7 +7,7 @@ from itertools import accumulate, groupby
 
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 _SURROGATES = dict.fromkeys(range(55296, 57344), "�")
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*([A-Z0-9]|[^\x00-\x7f]))")
 _NO_END = re.compile(
     r"(?:\b(?:dr|mr|mrs|ms|prof|vs|approx|ca|no|nr|fig|st|e\.g|i\.e|etc|cf|pt|hx|resp|incl|[a-z])|\b\d)\.$",
     re.IGNORECASE,
@@ -191,8 +191,10 @@ def sentences(text: str) -> tuple[str, ...]:
     --------
     >>> sentences("No fever since Dr. Lee saw her. The cough (dry. At night) is back.")
     ('No fever since Dr. Lee saw her.', 'The cough (dry. At night) is back.')
+    >>> sentences("Fieber seit Montag. Übelkeit morgens. Кашля нет.")
+    ('Fieber seit Montag.', 'Übelkeit morgens.', 'Кашля нет.')
     """
-    ends = list(_SENTENCE.finditer(text))
+    ends = [end for end in _SENTENCE.finditer(text) if end[1].isascii() or end[1].isupper()]
     if not ends:
         return (text,)
     protected_text, pieces, start = protected(text), [], 0
