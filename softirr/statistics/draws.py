@@ -26,10 +26,11 @@ from softirr.statistics.score_draws import ScoreDraws
 __all__ = ["Draws"]
 
 _CERTAIN = 1e-9
-_MOST_IN_ONE = 4_000_000
-"""Maximum number of equivalences that are computed in a single part."""
-_AT_ONCE = 1_000_000
-"""Maximum number of equivalences in a part of more of them, which bounds the memory."""
+_AT_ONCE = 4_000_000
+"""Maximum number of equivalences in a part of the draws."""
+_AT_ONCE_OF_MANY = 1_000_000
+"""The same for a table of 50,000 comparisons or more, which takes much memory already."""
+_MANY = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +119,11 @@ class Draws:
 
     def parts(self) -> Iterator[Draws]:
         """The draws in parts that fit into memory."""
-        if len(self.by_measure) * self.n_draws <= _MOST_IN_ONE:
+        n = len(self.by_measure)
+        size = max(1, (_AT_ONCE if n < _MANY else _AT_ONCE_OF_MANY) // max(n, 1))
+        if size >= self.n_draws:
             yield self
             return
-        size = max(1, _AT_ONCE // len(self.by_measure))
         for start in range(0, self.n_draws, size):
             columns = slice(start, start + size)
             yield replace(

@@ -70,7 +70,6 @@ def test_draws_spread_as_the_jackknife(definition, n_raters):
 def test_parts_give_the_same_draws(definition, monkeypatch):
     table = Table(2)
     at_once = table.item_draws().over(definition.over_draws)
-    monkeypatch.setattr(module, "_MOST_IN_ONE", 0)
     monkeypatch.setattr(module, "_AT_ONCE", 7 * len(table.scores))
     assert table.item_draws().over(definition.over_draws) == pytest.approx(at_once, abs=1e-12)
 

@@ -51,7 +51,6 @@ def test_blocks_of_draws_change_no_interval(monkeypatch: pytest.MonkeyPatch, mos
 
 def test_parts_and_single_precision_move_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = report(40).coefficients
-    monkeypatch.setattr(draws, "_MOST_IN_ONE", 0)
     monkeypatch.setattr(draws, "_AT_ONCE", 1_000)
     in_parts = report(40).coefficients
     monkeypatch.setattr(item_weights, "_SINGLE_FROM", 0)
@@ -66,7 +65,6 @@ def test_parts_and_single_precision_move_no_interval(monkeypatch: pytest.MonkeyP
 def test_memory_follows_comparisons_and_not_pairs_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posterior_draws, "_MOST_COINS", 0)
     monkeypatch.setattr(item_weights, "_SINGLE_FROM", 0)
-    monkeypatch.setattr(draws, "_MOST_IN_ONE", 0)
     monkeypatch.setattr(draws, "_AT_ONCE", 100_000)
     monkeypatch.setattr(posterior_draws, "_AT_ONCE", 100_000)
     n_more, n_draws, single_bytes = 3_000, 400, 4
