@@ -7,14 +7,18 @@ from itertools import accumulate, groupby
 
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 _SURROGATES = dict.fromkeys(range(55296, 57344), "�")
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*([A-Z0-9]|[^\x00-\x7f]))")
+_FULL_STOPS = "。।॥۔؟።။។"
+"""Marks that only end sentences, with or without a space: Chinese, Indic, Arabic, Ethiopic, Burmese and Khmer."""
+_SENTENCE = re.compile(
+    rf"(?<=[{_FULL_STOPS}])[\"')\]”」』]*\s*(?=\S)|(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*([A-Z0-9]|[^\x00-\x7f]))"
+)
 _NO_END = re.compile(
-    r"(?:\b(?:dr|mr|mrs|ms|prof|vs|approx|ca|no|nr|fig|st|e\.g|i\.e|etc|cf|pt|hx|resp|incl|[a-z])|\b\d)\.$",
+    r"(?:\b(?:dr|mr|mrs|ms|prof|vs|approx|ca|no|nr|fig|st|e\.g|i\.e|etc|cf|pt|hx|resp|incl|[^\W\d_])|\b\d)\.$",
     re.IGNORECASE,
 )
 _ABBREVIATION = 12
 """Characters before the end of a sentence in which an abbreviation is looked for: more than the longest has."""
-_OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
+_OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", "「": "」", "『": "』"}
 _UNSAFE = {**_CONTROLS, **_SURROGATES}
 _HAS_UNSAFE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _INVISIBLE = re.compile(
@@ -193,18 +197,25 @@ def sentences(text: str) -> tuple[str, ...]:
     ('No fever since Dr. Lee saw her.', 'The cough (dry. At night) is back.')
     >>> sentences("Fieber seit Montag. Übelkeit morgens. Кашля нет.")
     ('Fieber seit Montag.', 'Übelkeit morgens.', 'Кашля нет.')
+    >>> sentences("没有发烧。干咳。"), sentences("لا سعال. ألم في الركبة.")
+    (('没有发烧。', '干咳。'), ('لا سعال.', 'ألم في الركبة.'))
     """
-    ends = [end for end in _SENTENCE.finditer(text) if end[1].isascii() or end[1].isupper()]
+    ends = [end for end in _SENTENCE.finditer(text) if end[1] is None or _begins_sentence(end[1])]
     if not ends:
         return (text,)
     protected_text, pieces, start = protected(text), [], 0
     for end in ends:
         preceding = text[max(start, end.start() - _ABBREVIATION) : end.start()]
-        if protected_text[end.start()] or _NO_END.search(preceding):
+        if protected_text[end.start() - 1] or _NO_END.search(preceding):
             continue
         pieces.append(text[start : end.start()])
         start = end.end()
     return (*pieces, text[start:])
+
+
+def _begins_sentence(mark: str) -> bool:
+    """Whether a character behind a full stop and a space begins a sentence: a capital, or a letter without case."""
+    return mark.isascii() or (mark.isalpha() and not mark.islower())
 
 
 def protected(text: str) -> list[bool]:

@@ -53,6 +53,23 @@ def test_reordered_paragraph_is_the_same_and_a_missing_sentence_costs_its_share(
     assert directions[1, 0] > directions[1, 1], "the longer text says more"
 
 
+@pytest.mark.parametrize(
+    "of_text",
+    [
+        ("患者发烧38.5度。", "没有咳嗽(夜间。干咳)。", "左膝疼痛!"),
+        ("熱が二日続く。", "「痛い。」と言う。", "左膝が痛い"),
+        ("दो दिन से बुखार है।", "खांसी नहीं है।", "दर्द है"),
+        ("بخار منذ يومين.", "هل يوجد سعال؟", "ألم في الركبة"),
+        ("חום מזה יומיים.", "ד. כהן בדק.", "כאב בברך."),
+        ("열이 이틀째다.", "기침은 없다.", "무릎이 아프다."),
+        ("Lee z. B. hustet.", "Übelkeit seit 3. Mai.", "Кашля нет."),
+    ],
+)
+def test_sentences_of_any_script_are_found(of_text: tuple[str, ...]) -> None:
+    between = "" if of_text[0][-1] == "。" else " "
+    assert sentences(between.join(of_text)) == of_text
+
+
 @pytest.mark.parametrize(("p", "expected"), [(0.4, 0.0), (0.6, 0.6)])
 def test_sentences_with_small_p_add_no_agreement(p: float, expected: float) -> None:
     """Long unrelated paragraphs must not agree because each sentence is a little like some other sentence."""
