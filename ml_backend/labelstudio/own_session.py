@@ -23,18 +23,21 @@ _NUMBERS = ("rating", "number")
 
 
 def text_results(controls: Sequence[Control], texts: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """Build the results of agreed texts; a TextArea per region needs `region_results`."""
+    """Build the results of agreed texts; a TextArea per region needs `region_results`, except for an empty answer.
+
+    An empty answer has a result too: without one, the annotation would count as the reviewer's own answer.
+    """
     return [
         {
             "id": f"{AGREED_ID}{control.name}",
-            "from_name": control.name,
-            "to_name": control.to_name,
+            "from_name": name_in_turn(control.name, 0),
+            "to_name": name_in_turn(control.to_name, 0),
             "type": "textarea",
             "origin": "prediction",
             "value": {"text": list(texts[control.name])},
         }
         for control in controls
-        if not control.per_region and control.name in texts
+        if control.name in texts and not (control.per_region and texts[control.name])
     ]
 
 

@@ -64,6 +64,8 @@ def accept() -> Response:
         if star is not None and body.get("replace") is not True:
             return allow_label_studio(responses.data({"error": ASK, "asks": "replace"}, status=409))
         result = list(agreed_results(project, task, fields, annotations))
+        if not result:  # the annotation would count as the reviewer's own answer
+            raise Refused(409, "An answer without any value cannot be saved in Label Studio: choose a value, or skip.")
         agreed_answers = [row["id"] for row in annotations if is_agreed_answer(row) and _user(row) == who.user]
         previous = agreed_answers[0] if agreed_answers else None
         number = session.save_ground_truth(project["number"], task["number"], result, annotation=previous)

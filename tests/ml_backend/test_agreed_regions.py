@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ml_backend.web.agreed import agreed_results
-from softirr.answers.labelstudio import AGREED_ID
+from softirr.answers.labelstudio import AGREED_ID, is_agreed_answer
 from tests.ml_backend.answered_fields import panel_of
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
@@ -69,3 +69,10 @@ def test_majority_of_a_region_is_saved_with_its_text(bench: Bench) -> None:
     extent = {name: first["span"][name] for name in ("start", "end")}
     assert first["severity"] == {**extent, "choices": ["severe"]} and first["meaning"] == {**extent, "text": ["fever"]}
     assert second.keys() == {"span", "meaning"}, "no majority: the region stays without a severity"
+
+
+def test_empty_answer_is_recognized_as_agreed(bench: Bench) -> None:
+    (task,) = bench.fake.tasks
+    result = list(agreed_results(bench.row, bench.task(task), {"meaning": []}, bench.fake.tasks[task]["annotations"]))
+    assert is_agreed_answer({"result": result})
+    assert [entry["value"] for entry in result] == [{"text": []}]
