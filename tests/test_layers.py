@@ -18,6 +18,7 @@ SOFTIRR = (
         "statistics.evidence",
         "statistics.coefficients",
         "statistics.draws",
+        "statistics.score_draws",
         "statistics.item_weights",
         "statistics.chance",
         "statistics.matching",
