@@ -12,7 +12,7 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.scripts import comparisons_across_scripts
-from softirr.meaning.measures.suitability import misfit_sentences
+from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient
@@ -92,7 +92,7 @@ def estimated(
         table.texts,
         similarity=None if scored_table.chance is None else scored_table.chance.similarity,
         n_answers=0 if scored_table.chance is None else scored_table.chance.distinct,
-        n_across_scripts=comparisons_across_scripts(table, scored_table.ratings),
+        n_across_scripts=comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0,
     )
     record = record_of(recorded_provenance(measure), fits=not misfits)
     with pairs_used_for("evidence"):

@@ -30,7 +30,7 @@ from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.english import BOUND, ENGLISH_TEST, EnglishTest
 from softirr.meaning.measures.labels import given_order, resolve, stated
 from softirr.meaning.measures.protocols import Measure, refuse_unknown
-from softirr.meaning.measures.scripts import ScriptBits
+from softirr.meaning.measures.scripts import pairs_across_scripts
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.provenance import Provenance
 
@@ -160,7 +160,7 @@ class Entailment(Measure):
         With the bundled models, they are 0 for texts in different scripts.
         """
         if self._multilingual is not None:
-            differ = ScriptBits(texts).differ(left_texts, right_texts)
+            differ = pairs_across_scripts(texts, left_texts, right_texts)
             if differ.any():
                 result, read = np.zeros((len(left_texts), 2)), np.flatnonzero(~differ)
                 result[read] = self._directions(texts, left_texts[read], right_texts[read])

@@ -16,7 +16,7 @@ from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.arrays import Bools, Ints
 
-__all__ = ["ScriptBits", "comparisons_across_scripts", "scripts_of"]
+__all__ = ["comparisons_across_scripts", "pairs_across_scripts", "scripts_of"]
 
 _ALIASES = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "BOPOMOFO"), "CJK")
 """Scripts that one language writes together with another one."""
@@ -43,26 +43,24 @@ def scripts_of(text: str) -> frozenset[str]:
     return frozenset(_ALIASES.get(name, name) for name in names if name)
 
 
-class ScriptBits:
-    """The scripts of texts as bits of numbers.
+def pairs_across_scripts(texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Bools:
+    """Which pairs of texts have letters and no script in common, shape (n,).
 
     Parameters
     ----------
     texts : sequence of str
-        Normalized.
+        Normalized. Texts outside the pairs are not looked at.
+    left_texts, right_texts : shape (n,)
+        Numbers of the pairs' texts.
     """
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        number: dict[str, int] = {}
-        self._bits = np.zeros(len(texts), dtype=np.int64)
-        for k, text in enumerate(texts):
-            for name in sorted(scripts_of(text)):
-                self._bits[k] |= 1 << number.setdefault(name, len(number) % _MOST_BITS)
-
-    def differ(self, left_texts: Ints, right_texts: Ints) -> Bools:
-        """Which pairs of texts have letters and no script in common."""
-        left_bits, right_bits = self._bits[left_texts], self._bits[right_texts]
-        return np.asarray((left_bits & right_bits == 0) & (left_bits != 0) & (right_bits != 0))
+    numbers, index = np.unique(np.stack([left_texts, right_texts]), return_inverse=True)
+    number: dict[str, int] = {}
+    bits = np.zeros(len(numbers), dtype=np.int64)
+    for k, text in enumerate(numbers.tolist()):
+        for name in sorted(scripts_of(texts[text])):
+            bits[k] |= 1 << number.setdefault(name, len(number) % _MOST_BITS)
+    left_bits, right_bits = bits[index].reshape(2, -1)
+    return np.asarray((left_bits & right_bits == 0) & (left_bits != 0) & (right_bits != 0))
 
 
 def comparisons_across_scripts(table: AnnotationTable, ratings: Ratings) -> int:
@@ -75,6 +73,6 @@ def comparisons_across_scripts(table: AnnotationTable, ratings: Ratings) -> int:
     ratings : Ratings
         The ratings of this table.
     """
-    bits = ScriptBits(["".join(table.texts_of(answer)) for answer in range(len(table.answers))])
-    comparisons = ratings.comparisons
-    return int(bits.differ(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]).sum())
+    answers = ["".join(table.texts_of(answer)) for answer in range(len(table.answers))]
+    rows = ratings.comparisons.left_rows, ratings.comparisons.right_rows
+    return int(pairs_across_scripts(answers, *(ratings.answer[row] for row in rows)).sum())

@@ -40,9 +40,9 @@ def misfit_sentences(
     n_answers : int
         Number of different answers.
     n_across_scripts : int
-        Number of pairs of answers to one item that have no script in common.
+        Number of pairs of answers to one item that have no script in common, which the bundled models do not compare.
     """
-    across_scripts = _across_scripts(n_across_scripts) if measure.raw_name == BUNDLED else None
+    across_scripts = _across_scripts(n_across_scripts)
     language = _language(measure, texts)
     by_chance = _by_chance(measure, similarity, n_answers) if language is None and similarity is not None else None
     return tuple(sentence for sentence in (across_scripts, language, by_chance) if sentence is not None)
