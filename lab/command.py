@@ -7,8 +7,6 @@ from typing import NoReturn
 
 from softirr.terminal import Parser, guarded
 
-__all__ = ["LabParser", "run_command"]
-
 
 class LabParser(Parser):
     """A parser that names the module in its errors."""

@@ -3,17 +3,6 @@
 Each is written here and nowhere else.
 """
 
-__all__ = [
-    "CHEAP_TARGET_SE",
-    "FEW_ITEMS",
-    "JUDGMENTS",
-    "MARGIN",
-    "PERMUTATIONS",
-    "SCHEMA_VERSION",
-    "TARGET_SE",
-    "THRESHOLD",
-]
-
 SCHEMA_VERSION = 3
 """Of the JSON objects that docs/reference/json.md describes."""
 

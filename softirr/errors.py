@@ -9,8 +9,6 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["InputError", "MissingFileError", "Note", "SoftirrError", "on_command_line", "option", "writing"]
-
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from softirr.errors import InputError
 
-__all__ = ["changed_options", "takes_options"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Options = TypeVar("_Options")
 _KEYWORDS = re.compile(r"^( *)\*\*keywords\n(?:\1 +.*\n)*", re.MULTILINE)

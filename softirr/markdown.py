@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["table_head", "table_row"]
-
 
 def table_row(cells: Iterable[object]) -> str:
     """One row.

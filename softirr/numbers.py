@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["MINUS", "cell", "in_terminal", "interval", "number", "short_number", "straight_apostrophes"]
-
 MINUS = "−"
 _SIGN = re.compile(rf"{MINUS}(?=\d)")
 

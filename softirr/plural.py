@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["plural"]
-
 
 def plural(n: int, singular: str, plural_form: str | None = None) -> str:
     """A number with what is counted, in the singular or the plural.

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
-__all__ = ["Progress", "Provenance", "TerminologyUsed", "version"]
-
 Progress = Callable[[int, int], None]
 """Called with (pairs done, pairs in all); both count unordered pairs."""
 

@@ -58,9 +58,8 @@ def _functions(package: str) -> Iterator[tuple[str, types.FunctionType]]:
     top = importlib.import_module(f"{softirr.__name__}.{package}")
     for info in pkgutil.walk_packages(top.__path__, f"{top.__name__}."):
         module = importlib.import_module(info.name)
-        for name in getattr(module, "__all__", ()):
-            value = getattr(module, name)
-            if inspect.isfunction(value) and value.__module__ == module.__name__:
+        for name, value in vars(module).items():
+            if not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.__name__:
                 yield f"{info.name}.{name}", inspect.unwrap(value)
 
 

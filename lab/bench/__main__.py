@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from lab.command import LabParser, run_command
 
-__all__ = ["BENCHES", "bench_lines", "bench_parser", "main"]
-
 BENCHES = (
     "coefficients",
     "differences",

@@ -15,8 +15,6 @@ from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.comparisons.difference import difference
 from softirr.terminal import Parser, positive
 
-__all__ = ["SimulatedDifference", "add_options", "answers", "simulated_difference", "table"]
-
 _SHARES = (0.4, 0.3, 0.2, 0.1)
 _LARGE = 100_000
 

@@ -36,8 +36,6 @@ from softirr.statistics.evidence.estimator import estimate
 from softirr.statistics.evidence.record import ANY, Record
 from softirr.terminal import Parser, positive
 
-__all__ = ["HEADLINE", "add_options", "table"]
-
 HEADLINE = "krippendorff_alpha"
 JUDGMENTS = (0, 10, 20, 30, 60, 100)
 _THIRDS = (0.4, 0.7)

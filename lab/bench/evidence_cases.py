@@ -26,8 +26,6 @@ from softirr.statistics.evidence.posterior import Scores, logit
 from softirr.statistics.evidence.sampling_frames import Frames
 from softirr.text import normalize
 
-__all__ = ["Case", "judge", "statistics"]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:

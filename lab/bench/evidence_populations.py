@@ -17,9 +17,6 @@ from lab.terminologies import load, named_paths
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.text import normalize
 
-__all__ = ["ITEMS", "Population", "populations"]
-
-
 ITEMS = 300
 
 _TABLE_PART, _SMALL_PART, _MOST_PARTS = 100, 26, 4

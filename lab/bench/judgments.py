@@ -30,8 +30,6 @@ from softirr.statistics.evidence.estimator import estimate
 from softirr.statistics.evidence.record import Record
 from softirr.terminal import Parser, positive
 
-__all__ = ["Trial", "add_options", "lines", "simulated_cases", "table", "trials"]
-
 NARROW = 0.25
 """Width of the interval at which an audit by looking stops."""
 _LOOKS = range(10, 101, 10)

@@ -21,8 +21,6 @@ from softirr.report.compare_models import compare_models
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.terminal import Parser, positive
 
-__all__ = ["BiasedMeasure", "SimulatedVerdicts", "add_options", "simulated_verdicts", "table"]
-
 _LARGE = 20_000
 _VARIANTS = 6
 _PEOPLE, _MODEL = "p", "m"

@@ -29,8 +29,6 @@ from softirr.inference.models import bundled_model
 from softirr.markdown import table_head, table_row
 from softirr.terminal import Parser, positive
 
-__all__ = ["METHODS", "Estimate", "Outcome", "add_options", "project_texts", "run_method", "table"]
-
 Floats = NDArray[np.float64]
 Pairs = list[tuple[str, str]]
 SHUFFLES = 3

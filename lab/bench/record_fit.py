@@ -12,9 +12,6 @@ from softirr.answers.ratings import Floats
 from softirr.errors import InputError
 from softirr.statistics.evidence.record import Record, Spread
 
-__all__ = ["LEAST_PAIRS", "Row", "fit"]
-
-
 LEAST_PAIRS = 8
 
 Row = dict[str, Any]

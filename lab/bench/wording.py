@@ -22,8 +22,6 @@ from softirr.meaning.measures import Measure, measure
 from softirr.terminal import Parser, positive
 from softirr.text import normalize
 
-__all__ = ["Population", "add_options", "draw", "table"]
-
 Floats = NDArray[np.float64]
 SHARES = (0.3, 0.5, 0.7, 0.9)
 """How often both raters mean the same concept, in turn."""

@@ -11,8 +11,6 @@ from lab.experiments.analysis import KAPPA, TITLES, Results, calibration_curve
 from lab.results_table import Row, Table
 from softirr.errors import InputError, writing
 
-__all__ = ["KAPPA_BINS", "figure_tables", "plot"]
-
 KAPPA_BINS = tuple(k / 5 for k in range(6))
 """Edges of the bins of the true kappa; the first bin also contains negative values."""
 

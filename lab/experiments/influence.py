@@ -9,8 +9,6 @@ from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.summary import ByMeasure
 from softirr.statistics.draws import Draws
 
-__all__ = ["item_influence"]
-
 _STEP = 1e-4
 _AT_ONCE = 500
 """Number of items in one computation of draws."""

@@ -11,8 +11,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
 from softirr.meaning.terminology.text_files import lines
 
-__all__ = ["GoldTable", "load_table"]
-
 COLUMNS = ("item", "rater", "text", "codes")
 
 

@@ -24,8 +24,6 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["ASIDE", "NEGATIVES", "CodedText", "Project", "Subset", "Wording", "coded_rows", "is_aside", "read_wording"]
-
 ASIDE = 3
 """One of this number of concepts is set aside."""
 Subset = Literal["visible", "aside", "all"]

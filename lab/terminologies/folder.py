@@ -11,8 +11,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import SCOPES, Builder
 from softirr.meaning.terminology.text_files import read_table
 
-__all__ = ["find", "read"]
-
 
 def find(folder: Path, stem: str) -> Path | None:
     """``STEM.tsv`` or ``STEM.csv`` in the folder, or either with ``.gz``."""

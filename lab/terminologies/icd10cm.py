@@ -14,8 +14,6 @@ from lab.terminologies.xml_elements import elements, text
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 
-__all__ = ["ROOT", "read"]
-
 ROOT = "ICD10CM.tabular"
 
 

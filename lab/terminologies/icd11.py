@@ -17,8 +17,6 @@ from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines, opened
 from softirr.plural import plural
 
-__all__ = ["read"]
-
 _DASHES = re.compile(r"(-\s?)*")
 
 

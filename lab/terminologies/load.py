@@ -11,8 +11,6 @@ from softirr.meaning.terminology import concept_table, obo
 from softirr.meaning.terminology.concepts import Builder, Terminology
 from softirr.meaning.terminology.load import named_path, stem_of
 
-__all__ = ["load", "named_paths"]
-
 _Reader = Callable[[Path, Builder], None]
 _XML_READERS: dict[str, _Reader] = {mesh.ROOT: mesh.read, icd10cm.ROOT: icd10cm.read, skos.ROOT: skos.read}
 

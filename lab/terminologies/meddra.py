@@ -13,8 +13,6 @@ from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines
 from softirr.plural import plural
 
-__all__ = ["find", "read"]
-
 _CURRENCY = 9  # column of llt.asc that shows whether a term is current
 
 

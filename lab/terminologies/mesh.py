@@ -15,8 +15,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder, Terminology
 from softirr.plural import plural
 
-__all__ = ["ROOT", "read", "without_cycles"]
-
 ROOT = "DescriptorRecordSet"
 
 

@@ -14,8 +14,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import opened
 
-__all__ = ["parsed_json", "read", "short_id"]
-
 _PURL = "http://purl.obolibrary.org/obo/"
 _SCOPES = {
     "hasExactSynonym": "EXACT",

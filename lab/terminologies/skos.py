@@ -15,8 +15,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import opened
 
-__all__ = ["ROOT", "SUFFIXES", "read"]
-
 SUFFIXES = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml"}
 """Formats by the end of the file's name."""
 ROOT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"

@@ -17,8 +17,6 @@ from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines
 from softirr.plural import plural
 
-__all__ = ["find", "read"]
-
 _FILES = {
     "concept": re.compile(r"x?sct2_Concept_Snapshot.*\.txt", re.IGNORECASE),
     "description": re.compile(r"x?sct2_Description_Snapshot.*\.txt", re.IGNORECASE),

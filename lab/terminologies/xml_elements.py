@@ -9,8 +9,6 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.meaning.terminology.text_files import opened
 
-__all__ = ["elements", "outermost", "text"]
-
 
 def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
     """Each ``tag`` element of a file with the outermost element ``root``.

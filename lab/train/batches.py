@@ -20,8 +20,6 @@ from lab.train.sources import Sources
 from lab.train.stream import MixedStream
 from softirr.errors import InputError, SoftirrError
 
-__all__ = ["Batch", "ChunkPlan", "Encoder", "chunks", "read_data", "write_data"]
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:

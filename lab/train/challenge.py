@@ -18,8 +18,6 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
-__all__ = ["ChallengePair", "challenge_tables", "read_challenge", "sentence_table"]
-
 OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")
 """Kinds of the challenge set in which different pairs look alike."""
 

@@ -17,8 +17,6 @@ from softirr.meaning.measures.lexical import tokens
 from softirr.meaning.terminology import Terminology, read_table
 from softirr.text import normalize
 
-__all__ = ["aside_texts", "coded_graph", "graph_of_rows", "parents_by_id"]
-
 _LABELS = "concept_labels.tsv.gz"
 _LONGEST = 400
 """Characters of a text that is used."""

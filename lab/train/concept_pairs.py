@@ -12,8 +12,6 @@ from lab.train.graph import Graph
 from lab.train.sources import Sources
 from lab.train.words import LISTS, SHORT_FORMS
 
-__all__ = ["ConceptPairs", "Draw", "Drawn", "either_way"]
-
 TRIES = 40
 """How often a draw is tried again."""
 

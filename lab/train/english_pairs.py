@@ -11,8 +11,6 @@ from lab.train.sources import Sources
 from lab.train.wording_pairs import WordingPairs
 from lab.train.wordings import likeness_to_initials
 
-__all__ = ["EnglishPairs"]
-
 
 class EnglishPairs(WordingPairs):
     """Draws English texts and changes their wording."""

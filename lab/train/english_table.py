@@ -16,8 +16,6 @@ from torch import Tensor
 
 from softirr.meaning.measures.english import BUCKETS, letter_groups, mostly_latin
 
-__all__ = ["fit_english", "write_english"]
-
 _EPOCHS = 4
 _BATCH = 2048
 _MOST = 25_000

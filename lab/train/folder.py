@@ -13,8 +13,6 @@ from typing import Any
 
 from softirr.errors import InputError
 
-__all__ = ["FACTS", "average_weights", "calibrated", "every_second_layer", "load_start", "package_folder", "save"]
-
 LABELS = {0: "not_entailment", 1: "entailment"}
 FACTS = "training.json"
 """File with the facts about the training of a folder's model."""

@@ -11,8 +11,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
-__all__ = ["LabeledPairs", "read_pairs"]
-
 Directed = tuple[str, str, int]
 """Two texts, and whether the first entails the second."""
 _PREMISE = ("premise", "premise_question", "student_answer")

@@ -12,8 +12,6 @@ from lab.train.modifiers import Join, ModifierClass, joins, modifiers
 from lab.train.perturb import hyphenate, invert, opposite, punctuate
 from lab.train.words import read_sections
 
-__all__ = ["DEFAULT_WEIGHT", "Language", "language", "language_of", "listed_languages"]
-
 DEFAULT_WEIGHT = 0.9
 """How often pairs of a language without wordings are drawn; the table has the weights of the others."""
 _RESTRICTING = ("side", "severity", "course")

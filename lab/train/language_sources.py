@@ -21,8 +21,6 @@ from lab.train.words import read_medical
 from softirr.meaning.terminology import Terminology, read_table
 from softirr.text import normalize
 
-__all__ = ["TRANSLATIONS", "gather_languages", "read_princeton"]
-
 TRANSLATIONS = "translations"
 """Language code of the concepts with names in several languages."""
 _LONGEST = 120

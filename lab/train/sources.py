@@ -25,8 +25,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
-__all__ = ["ENGLISH", "Sources", "fingerprint", "folded_pair", "gather", "held_out"]
-
 Say = Callable[[str], None]
 ENGLISH = "en"
 

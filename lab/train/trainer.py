@@ -24,8 +24,6 @@ from lab.train.develop import DevelopmentSet, calibrate, measures
 from lab.train.recipe import Training
 from softirr.errors import InputError
 
-__all__ = ["Machine", "State", "Trainer", "margins", "rate_factor"]
-
 CHECKPOINT = "checkpoint.pt"
 _SECONDS_BETWEEN_CHECKPOINTS = 300.0
 _HIDDEN = 0.5

@@ -12,8 +12,6 @@ from lab.train.sources import Sources
 from lab.train.wordings import false_initials, initials
 from softirr.meaning.measures.lexical import tokens
 
-__all__ = ["WordingPairs"]
-
 _IMPLIED = {"due to": ("and", "or"), "after": ("and", "or"), "while": ("and", "or"), "and": ("or",)}
 """For each join those that it implies: a text with the join entails the same text with the implied one."""
 

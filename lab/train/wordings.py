@@ -14,14 +14,6 @@ from lab.train.perturb import small_words
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize, plain_number
 
-__all__ = [
-    "abbreviation_graph",
-    "false_initials",
-    "initials",
-    "is_acronym",
-    "likeness_to_initials",
-]
-
 _MAIN_SENSE = 0.8
 """Share in real notes from which a sense is what an abbreviation means to any reader."""
 _ALIKE = 0.6

@@ -6,21 +6,6 @@ from typing import Any
 
 from softirr.errors import InputError
 
-__all__ = [
-    "AGREED",
-    "COPIED",
-    "COPIED_AND_EDITED",
-    "DRAFT",
-    "MODEL",
-    "NEWER_DUPLICATE",
-    "NO_RATER",
-    "OLDER_DUPLICATE",
-    "REFERENCE",
-    "SKIPPED",
-    "Answer",
-    "Excluded",
-]
-
 SKIPPED = "skipped"
 DRAFT = "draft, not submitted"
 COPIED = "copied from a prediction"

@@ -14,8 +14,6 @@ from softirr.answers.values import texts_of_cell
 from softirr.errors import InputError
 from softirr.plural import plural
 
-__all__ = ["answer_list", "lists_table"]
-
 
 def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
     """Return a rater's answers, item by item; None if an answer is missing.

@@ -21,8 +21,6 @@ from softirr.answers.rows import Rows
 from softirr.answers.source import Source
 from softirr.errors import InputError
 
-__all__ = ["DAMAGE", "MOST_FILES", "TABLES", "Folder", "folder_sha256", "names_inside", "unpacked"]
-
 TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".json", ".jsonl")
 """Suffixes of files that may be tables."""
 _LARGEST = 8 << 30

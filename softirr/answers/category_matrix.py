@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
-__all__ = ["CategoryMatrix"]
-
 _EXACT_FLOAT = 2**53
 """Larger floats do not distinguish neighboring whole numbers."""
 _SHAPE = "it must have one row per item and one column per rater"

@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["cell_text", "csv_text", "plain_cell"]
-
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _PROTECTED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 

@@ -7,8 +7,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["data_file", "foreign_start"]
-
 
 @cache
 def data_file(name: str) -> Any:

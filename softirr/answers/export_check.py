@@ -12,8 +12,6 @@ from typing import Any
 from softirr.answers.layout import shown
 from softirr.errors import InputError
 
-__all__ = ["Damage", "check_annotations", "check_predictions"]
-
 _ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 

@@ -22,17 +22,6 @@ from softirr.answers.request import Request
 from softirr.errors import InputError, option
 from softirr.plural import plural
 
-__all__ = [
-    "Control",
-    "Export",
-    "chosen_controls",
-    "control_notes",
-    "note_results",
-    "pool_turns",
-    "unread_note",
-    "use_turns",
-]
-
 _EXTRA = ("chatmessage", "reactcode", "")
 """Types of results that are fields only if they are named, or nothing else is there; with the types of labels."""
 

@@ -22,15 +22,13 @@ from softirr.answers.registry import format_names, recognized
 from softirr.answers.request import Records, Request
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
-from softirr.answers.source import Source, contents
+from softirr.answers.source import Source
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weight_column import WeightColumn
 from softirr.answers.weights import weighted
 from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
-
-__all__ = ["contents", "read", "read_texts"]
 
 _Content = Rows | Records | Mapping[str, Any] | RawInput
 _PEEKED = 3

@@ -17,8 +17,6 @@ from softirr.answers.rows import Rows
 from softirr.answers.values import is_mixed
 from softirr.errors import InputError
 
-__all__ = ["frame_rows", "is_frame"]
-
 
 def is_frame(source: Any) -> bool:
     """Whether this is a data frame."""

@@ -15,8 +15,6 @@ from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.keywords import takes_options
 
-__all__ = ["Inspection", "inspect", "inspected"]
-
 _SHOWN = 10
 
 

@@ -17,8 +17,6 @@ from softirr.answers.rows import Rows
 from softirr.answers.source import Source
 from softirr.errors import InputError
 
-__all__ = ["flat", "json_rows", "line_values", "list_values"]
-
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NEAR = 16
 _IN_MEMORY = 4 << 20

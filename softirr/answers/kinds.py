@@ -18,19 +18,6 @@ from softirr.answers.layout import shown
 from softirr.errors import InputError
 from softirr.text import plain_number
 
-__all__ = [
-    "AUTO",
-    "CONTROL_KINDS",
-    "NO_VALUE",
-    "TEXT",
-    "Kind",
-    "KindOption",
-    "find_kind",
-    "kind_names",
-    "named_kinds",
-    "steps",
-]
-
 AUTO = "auto"
 """The kind that a Label Studio control has by its type."""
 TEXT = "text"

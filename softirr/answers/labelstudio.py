@@ -29,22 +29,6 @@ from softirr.answers.table import Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = [
-    "AGREED_ID",
-    "AGREEMENT_VERSION",
-    "CONSENSUS_VERSION",
-    "Source",
-    "TaskAnswers",
-    "control_texts",
-    "copied",
-    "is_agreed_answer",
-    "label_studio_answers",
-    "label_studio_fields",
-    "raw_answers",
-    "read_task",
-    "task_id",
-]
-
 AGREEMENT_VERSION = "agreement"
 """``model_version`` of softirr's own predictions, which are never a rater."""
 AGREED_ID = "softirr-agreed-"

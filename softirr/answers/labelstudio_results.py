@@ -11,22 +11,6 @@ from softirr.answers.kinds import CONTROL_KINDS, TEXT
 from softirr.answers.regions import Region, region_of
 from softirr.answers.values import value_text
 
-__all__ = [
-    "LABELS",
-    "Result",
-    "control_kind",
-    "control_values",
-    "field_controls",
-    "has_buckets",
-    "mappings",
-    "name_in_turn",
-    "readable_name",
-    "results_of",
-    "text_controls",
-    "turn_names",
-    "with_turns",
-]
-
 LABELS = "set:jaccard"
 """Kind of the labels of spans and boxes: the set of labels of a task."""
 

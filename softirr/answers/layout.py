@@ -10,18 +10,6 @@ from softirr.answers.data_files import data_file
 from softirr.errors import InputError, option
 from softirr.text import normalize
 
-__all__ = [
-    "COMMANDS",
-    "Columns",
-    "Layout",
-    "UnknownColumns",
-    "columns_by_names",
-    "find_columns",
-    "is_role",
-    "listed",
-    "shown",
-]
-
 COMMANDS = (
     "--item COLUMN --rater COLUMN --text COLUMN",
     "--item COLUMN --raters COLUMN,COLUMN",

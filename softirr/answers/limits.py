@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from softirr.text import normalize
 
-__all__ = ["LONGEST_TEXT", "TOO_LONG", "TOO_MANY", "TOO_MUCH", "comparisons", "has_too_much", "within_limits"]
-
 LONGEST_TEXT = 100_000
 """Maximum characters of a text, about forty pages: a longer one may take as long as all other texts of a project."""
 _MAX_COMPARISONS = 500_000

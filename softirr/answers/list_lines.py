@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from softirr.text import normalize, normalize_lines
 
-__all__ = ["BULLET", "WORDS_OF_ENTRY", "enumeration_as_lines", "lines_of"]
-
 WORDS_OF_ENTRY = 8
 """Maximum number of words of an entry of a list; a longer line may continue in the next one."""
 

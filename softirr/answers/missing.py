@@ -19,8 +19,6 @@ from softirr.errors import option as worded_option
 from softirr.plural import plural
 from softirr.text import normalize
 
-__all__ = ["AUTO", "KEEP", "MarkCounts", "MissingMarks", "left_out_marks", "unchecked_in_words"]
-
 AUTO = "auto"
 """The marks of the data file: those that leave no doubt are missing."""
 KEEP = "none"

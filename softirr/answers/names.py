@@ -11,8 +11,6 @@ import numpy as np
 from softirr.answers.table import AnnotationTable
 from softirr.text import normalize
 
-__all__ = ["name_form", "name_warnings"]
-
 _MOST = 5
 _LONGEST = 40
 _NUMBER = re.compile(r"[+]?(\d{1,3}(?:[,'’ ]\d{3})+|\d+)(?:\.0*)?")

@@ -9,8 +9,6 @@ import numpy as np
 from softirr.answers.ratings import Ints, Ratings
 from softirr.answers.table import AnnotationTable
 
-__all__ = ["OrderedRatings"]
-
 
 @dataclass(frozen=True, eq=False)
 class OrderedRatings:

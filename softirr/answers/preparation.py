@@ -10,8 +10,6 @@ from softirr.answers.missing import MissingMarks
 from softirr.answers.raw import RawAnswer, RawField
 from softirr.answers.table import Excluded
 
-__all__ = ["Key", "Preparation", "Work"]
-
 Key = tuple[str, str]
 """Item and rater of an answer."""
 

@@ -21,16 +21,6 @@ from softirr.answers.table_notes import table_notes
 from softirr.errors import InputError, option
 from softirr.plural import plural
 
-__all__ = [
-    "IGNORED",
-    "Preparation",
-    "prepare",
-    "prepare_answers",
-    "prepare_input",
-    "prepare_table",
-    "split_table",
-]
-
 IGNORED = "rater left out by the options"
 
 

@@ -13,8 +13,6 @@ from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import is_blank, normalize
 
-__all__ = ["read_values", "separate_values"]
-
 _SEMICOLON = re.compile("[;；؛]")
 _SINGLE = ("ordinal", "interval", "date", "ranking")
 """Kinds of controls that usually have a single value."""

@@ -12,19 +12,6 @@ from numpy.typing import NDArray
 from softirr.answers.category_matrix import CategoryMatrix
 from softirr.errors import InputError
 
-__all__ = [
-    "MOST_COMPARISONS",
-    "Comparisons",
-    "Floats",
-    "Ints",
-    "Marginals",
-    "Pooling",
-    "Ratings",
-    "item_means",
-    "sums",
-    "sums_by_code",
-]
-
 MOST_COMPARISONS = 10_000_000
 """Maximum pairs of answers to the same item (4,472 raters on an item): they take 3 GB and about half a minute."""
 

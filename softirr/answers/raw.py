@@ -10,8 +10,6 @@ from softirr.answers.answer import OLDER_DUPLICATE
 from softirr.answers.regions import Region
 from softirr.text import normalize
 
-__all__ = ["RawAnswer", "RawField", "RawInput"]
-
 
 class RawAnswer(NamedTuple):
     """Texts of a rater in a field of an item.

@@ -13,8 +13,6 @@ from softirr.answers.splitting import check_split
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["ReadOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:

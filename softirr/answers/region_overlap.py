@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from softirr.answers.regions import Region
 
-__all__ = ["MOST_REGIONS", "match_regions", "overlap"]
-
 MOST_REGIONS = 5_000
 """Maximum number of regions of a task that are matched."""
 _NEAR = 5.0

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
-__all__ = ["Region", "region_of"]
-
 _LINE = 1.0
 """Half width in percent that is given to the lines of a vector."""
 _XPATH_STEP = 1e6

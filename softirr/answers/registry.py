@@ -16,9 +16,6 @@ from typing import Any
 
 from softirr.errors import InputError
 
-__all__ = ["GROUP", "Format", "Ways", "format_names", "formats", "recognized"]
-
-
 GROUP = "softirr.readers"
 """Group of entry points by which other packages add formats."""
 

@@ -12,16 +12,6 @@ from softirr.answers.read_options import ReadOptions
 from softirr.answers.weight_column import WeightColumn
 from softirr.errors import InputError, option
 
-__all__ = [
-    "Records",
-    "Request",
-    "chosen_fields",
-    "chosen_texts",
-    "is_empty",
-    "tool_input",
-    "unread_fields",
-]
-
 Records = Iterator[tuple[int, Any]]
 """Line, or number, and content of each record of a file."""
 

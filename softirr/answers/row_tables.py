@@ -18,8 +18,6 @@ from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import normalize
 
-__all__ = ["per_rater_input", "rows_input"]
-
 _N_STANDARD = 3
 """Number of columns of a long table without any other column."""
 _SEARCHED = 10

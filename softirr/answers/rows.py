@@ -14,8 +14,6 @@ from softirr.answers.values import identifier, is_missing, is_number, texts_of_c
 from softirr.errors import InputError, option
 from softirr.text import is_blank
 
-__all__ = ["Row", "Rows", "with_header"]
-
 NumberedRow = tuple[int, Sequence[Any]]
 """Line or number of a row, and its cells."""
 _SEARCHED = 20

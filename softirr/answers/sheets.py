@@ -12,21 +12,6 @@ from softirr.answers.cells import cell_text
 from softirr.answers.source import contents, long_fields
 from softirr.errors import InputError
 
-__all__ = [
-    "CANT_TELL",
-    "DIFFERENT",
-    "HEADER",
-    "NOTHING_JUDGED",
-    "SAME",
-    "VALUES",
-    "Judgments",
-    "check_judged",
-    "checked",
-    "judgment_of",
-    "read_sheet",
-    "rows",
-]
-
 SAME = "same"
 DIFFERENT = "different"
 FIRST_MORE_GENERAL = "first is more general"

@@ -18,8 +18,6 @@ from softirr.answers.data_files import foreign_start
 from softirr.errors import InputError, MissingFileError, option
 from softirr.provenance import Progress
 
-__all__ = ["Source", "contents", "first_line", "long_fields", "needed", "refused"]
-
 _Result = TypeVar("_Result")
 _CHUNK = 1 << 18
 _START = 65536

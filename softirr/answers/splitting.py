@@ -19,8 +19,6 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.text import normalize, protected, sentences
 
-__all__ = ["LONGEST", "SPLITS", "Split", "check_split", "list_note", "split_text"]
-
 SPLITS = ("none", "lines", "bullets", "semicolons", "commas", "sentences")
 """Modes of splitting; a mode can also consist of the marks, such as ``;|``."""
 LONGEST = 10_000

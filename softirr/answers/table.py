@@ -20,8 +20,6 @@ from softirr.errors import InputError, Note
 from softirr.plural import plural
 from softirr.text import normalize, normalize_lines
 
-__all__ = ["AnnotationTable", "Answer", "Excluded", "Reading", "Split"]
-
 _MANY, _LONG = 6, 24
 
 

@@ -8,8 +8,6 @@ from softirr.answers.preparation import Work
 from softirr.errors import option
 from softirr.plural import plural
 
-__all__ = ["table_notes"]
-
 _FEW = 3
 """Items on which all raters may well agree."""
 

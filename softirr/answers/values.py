@@ -13,8 +13,6 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.text import normalize, plain_number
 
-__all__ = ["identifier", "is_missing", "is_mixed", "is_number", "texts_of_cell", "value_text"]
-
 
 def value_text(value: Any) -> str | None:
     """Return a number, a date or a truth value as a spreadsheet shows it; None if it is something else.

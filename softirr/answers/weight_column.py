@@ -8,8 +8,6 @@ from typing import Any
 from softirr.answers.values import value_text
 from softirr.errors import InputError
 
-__all__ = ["WeightColumn", "short_text"]
-
 _LONGEST = 200
 
 

@@ -13,8 +13,6 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.text import plain_number
 
-__all__ = ["WEIGHT_0", "effective_items", "refuse_weights", "weighted"]
-
 WEIGHT_0 = "weight 0"
 
 

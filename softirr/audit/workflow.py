@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from softirr.answers.cells import csv_text
-from softirr.answers.sheets import HEADER, VALUES, Judgments, check_judged, read_sheet
+from softirr.answers.sheets import HEADER, Judgments, check_judged, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
@@ -32,17 +32,6 @@ from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
 from softirr.statistics.evidence.judged import ONLY
 from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames, stem
-
-__all__ = [
-    "ONLY",
-    "VALUES",
-    "AuditSheet",
-    "AuditUnit",
-    "Judgments",
-    "apply",
-    "draw_sheet",
-    "read_sheet",
-]
 
 
 @dataclass(frozen=True)

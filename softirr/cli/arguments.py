@@ -11,22 +11,6 @@ from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError, on_command_line
 from softirr.terminal import bounded, print_json, progress_bar
 
-__all__ = [
-    "Group",
-    "add_json",
-    "add_judgments",
-    "add_model_options",
-    "add_option",
-    "add_scoring",
-    "add_seed",
-    "agreement_options",
-    "build_measure",
-    "chosen_policy",
-    "open_scoring",
-    "print_report",
-    "report_values",
-]
-
 Group = argparse.ArgumentParser | argparse._ArgumentGroup
 
 

@@ -22,8 +22,6 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.terminal import positive
 
-__all__ = ["add_command"]
-
 
 def add_command(commands: Any) -> None:
     """Add ``audit`` and its steps to the commands."""

@@ -21,8 +21,6 @@ from softirr.defaults import MARGIN
 from softirr.errors import InputError, on_command_line
 from softirr.terminal import fraction, not_negative, print_json
 
-__all__ = ["add_command"]
-
 _WITHIN_ONE_FILE = ("measures", "policies", "models")
 
 

@@ -18,8 +18,6 @@ from softirr.text import printable
 if TYPE_CHECKING:
     from softirr.answers.layout import UnknownColumns
 
-__all__ = ["add_command"]
-
 _MOST = 20
 _WIDEST = 60
 _SAMPLE = 10_000

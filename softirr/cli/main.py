@@ -14,8 +14,6 @@ from typing import Any
 from softirr.cli import audit, compare, inspect, measures, score
 from softirr.terminal import Interrupts, Parser, end_process, no_output, reported_errors
 
-__all__ = ["main", "parser"]
-
 COMMANDS = (score, inspect, audit, compare, measures)
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from softirr.cli.arguments import add_json
 from softirr.terminal import print_json
 
-__all__ = ["add_command"]
-
 
 def add_command(commands: Any) -> None:
     """Add ``measures`` to the commands."""

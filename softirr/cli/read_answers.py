@@ -13,8 +13,6 @@ from softirr.cli.arguments import Group, add_option, chosen_policy
 from softirr.errors import InputError
 from softirr.terminal import progress_bar
 
-__all__ = ["add_input_options", "add_reading_options", "names_a_model", "read_options", "read_table", "read_tables"]
-
 _LARGE = 8_000_000
 """Size in bytes from which reading a file shows a progress bar."""
 

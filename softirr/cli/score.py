@@ -25,8 +25,6 @@ from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
 from softirr.terminal import fraction, print_json
 
-__all__ = ["add_command", "score"]
-
 EXACT = "exact"
 """A measure without a model, used if no field is a text."""
 

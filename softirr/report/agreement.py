@@ -37,8 +37,6 @@ from softirr.report.terminology_use import coverage_of, items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
 
-__all__ = ["agreement"]
-
 
 def agreement(
     answers: AnnotationTable | Any,

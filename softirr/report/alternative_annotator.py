@@ -30,8 +30,6 @@ from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.text import printable
 
-__all__ = ["EPSILON", "LEAST_ANNOTATORS", "LEAST_ITEMS", "AlternativeAnnotator", "Contest", "alternative_annotator"]
-
 EPSILON = 0.15
 """For skilled annotators; the authors advise 0.2 for experts and 0.1 for crowd workers."""
 LEAST_ANNOTATORS = 3

@@ -30,8 +30,6 @@ from softirr.statistics.comparisons.difference import difference, limit
 from softirr.statistics.matching.consensus import MANY
 from softirr.text import sentences
 
-__all__ = ["MOST_PAIRS_OF_ITEM", "report_parts", "weights_of"]
-
 MOST_PAIRS_OF_ITEM = 50_000
 """Pairs of answers to one item (317 raters) up to which the report lists the equivalence of each."""
 MOST_RATERS = 50

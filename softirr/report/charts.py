@@ -12,8 +12,6 @@ from softirr.numbers import interval, number, short_number
 from softirr.report.forest import Row, axis_range
 from softirr.text import printable
 
-__all__ = ["BAND", "Drawing", "forest_chart", "interval_chart"]
-
 WIDE, NARROW = 720, 340
 """Widths of charts in pixels: of a page and paper, and of a telephone."""
 BAND = "shaded: range of the others"

@@ -12,9 +12,6 @@ from softirr.defaults import THRESHOLD
 from softirr.meaning.policy.attributes import LONGEST
 from softirr.statistics.matching.grouping import components
 
-__all__ = ["pairs_between", "pairs_of_same_items", "pairs_spelled_alike"]
-
-
 Pairs = NDArray[np.int64]
 
 NEIGHBORS = 10

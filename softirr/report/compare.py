@@ -32,8 +32,6 @@ from softirr.report.comparison import Comparison
 from softirr.report.inputs import is_table, table_from
 from softirr.report.options import AgreementOptions
 
-__all__ = ["compare", "labels_of"]
-
 _SEPARATE_CHANCE = (
     "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "
     "differ in both."

@@ -35,8 +35,6 @@ from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
 from softirr.statistics.comparisons.multiple_tests import holm
 from softirr.statistics.comparisons.verdict import verdict, with_adjusted_intervals
 
-__all__ = ["compare_models"]
-
 _FEW_SHARED = 10
 
 

@@ -32,17 +32,6 @@ from softirr.statistics.comparisons.difference import difference, limit, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
 from softirr.statistics.comparisons.multiple_tests import holm, holm_levels
 
-__all__ = [
-    "NOT_AUDITED",
-    "Part",
-    "Scoring",
-    "choose_coefficient",
-    "differences_of",
-    "few_items",
-    "open_scoring",
-    "require_rater",
-]
-
 NOT_AUDITED = (
     "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
     "difference only as far as it is the same in both parts."

@@ -20,8 +20,6 @@ from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
 from softirr.text import printable
 
-__all__ = ["Comparison", "range_of"]
-
 _SURE = 0.05
 
 

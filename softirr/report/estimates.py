@@ -19,8 +19,6 @@ from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.evidence.known import recorded_provenance
 from softirr.statistics.evidence.record import record_of
 
-__all__ = ["Estimated", "estimated"]
-
 
 @dataclass(frozen=True, eq=False)
 class Estimated:

@@ -24,8 +24,6 @@ from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 
-__all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "AuditSummary", "Evidence", "evidence_of", "judgment_notes"]
-
 Trio = tuple[Coefficient, Coefficient, Coefficient]
 
 _NOT_COVERED = "judgments do not correct it"

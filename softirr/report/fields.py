@@ -20,17 +20,6 @@ from softirr.report.headline import expected_agreement, headline, raters_below_t
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.text import printable
 
-__all__ = [
-    "Confusion",
-    "ConfusionMatrix",
-    "agreed_values",
-    "compared_pairs",
-    "confusion_matrix",
-    "confusions",
-    "field_row",
-    "left_out_lines",
-]
-
 _MOST = 20
 MOST_CATEGORIES = 40
 """Maximum number of categories of a confusion matrix."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from softirr.numbers import interval, number
 from softirr.text import printable
 
-__all__ = ["Row", "axis_range", "forest_text"]
-
 _WIDTH = 40
 
 

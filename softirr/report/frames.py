@@ -8,8 +8,6 @@ from typing import Any, Literal, get_args
 from softirr.errors import InputError
 from softirr.report.view import View, view
 
-__all__ = ["FrameKind", "report_frame", "report_part"]
-
 FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "matches"]
 
 

@@ -13,8 +13,6 @@ from typing import Any
 from softirr.answers.kinds import TEXT
 from softirr.statistics.coefficients.registry import coefficient_keys, definition
 
-__all__ = ["HEADLINE", "by_measure", "expected_agreement", "headline", "is_exact", "raters_below_the_others"]
-
 HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement")
 """Coefficients in the order in which they are taken for the headline."""
 LEAST_DIFFERENCE = 0.05

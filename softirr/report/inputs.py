@@ -14,8 +14,6 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.answers.values import texts_of_cell
 from softirr.errors import InputError
 
-__all__ = ["is_table", "table_from"]
-
 _COLUMNS = frozenset({"item", "rater", "text"})
 _FORMS = (
     "a table, a data frame of pandas, polars or pyarrow, a Dataset, a list of (item, rater, text), a dictionary of "

@@ -33,8 +33,6 @@ from softirr.report.terminology_use import items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 
-__all__ = ["add_what_if", "explainer", "item_agreement", "under_measure"]
-
 
 def item_agreement(
     table: AnnotationTable | Any,

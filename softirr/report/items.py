@@ -16,8 +16,6 @@ from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.report.result_parts import ItemAgreement
 from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
-__all__ = ["ItemOptions", "item_agreements"]
-
 _AT_ONCE = 1 << 20
 _CERTAIN = 1e-12
 _NOT_MATCHED = Consensus((), {}, ())

@@ -18,8 +18,6 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.report.cluster_pairs import Pairs, pairs_between, pairs_of_same_items, pairs_spelled_alike
 from softirr.statistics.matching.grouping import equivalent_groups
 
-__all__ = ["MeaningCluster", "meaning_clusters"]
-
 _NEGLIGIBLE = 0.01
 _SHORTENED = re.compile(r"\b(?:[A-Z]{2,4}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{2,4})\b|\b[A-Za-z]{2,5}\.(?=\s+[a-z])")
 _LONGEST_PREFIX = 5

@@ -14,8 +14,6 @@ from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Refere
 from softirr.statistics.coefficients.registry import definition
 from softirr.text import printable
 
-__all__ = ["methods_paragraph"]
-
 _SARNDAL_1992 = Reference(
     key="sarndal1992",
     authors="Särndal, C.-E. and Swensson, B. and Wretman, J.",

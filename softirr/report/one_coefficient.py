@@ -18,8 +18,6 @@ from softirr.report.inputs import table_from
 from softirr.report.options import AgreementOptions
 from softirr.statistics.coefficients.intervals import Coefficient
 
-__all__ = ["cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
-
 
 def cohen_kappa(
     a: Any,

@@ -10,8 +10,6 @@ from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
 from softirr.statistics.coefficients.registry import coefficient_keys
 
-__all__ = ["AgreementOptions", "ChanceMethod"]
-
 ChanceMethod = Literal["auto", "exact", "permutation", "sample"]
 
 

@@ -15,8 +15,6 @@ from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
 from softirr.report.view import view
 
-__all__ = ["write_report"]
-
 
 def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str | None = None) -> None:
     """Write a report into a folder, which is created if it is missing; files of the same names are replaced.

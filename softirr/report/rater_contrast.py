@@ -31,8 +31,6 @@ from softirr.statistics.evidence.text_pairs import TextPairs
 from softirr.statistics.item_weights import ItemWeights, item_numbers
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 
-__all__ = ["JudgedPart", "JudgedRaters"]
-
 _LEAST = 6
 """Fewest judged pairs of answers to one item for an interval."""
 

@@ -14,17 +14,6 @@ from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASON_NAMES, REASONS
 from softirr.report.reasons import ItemReason
 
-__all__ = [
-    "Example",
-    "ReasonCount",
-    "ReasonSummary",
-    "StoredReason",
-    "WhatIf",
-    "attributes_that_occur",
-    "summarize_reasons",
-]
-
-
 _Wording = tuple[str | None, str | None]
 
 EXAMPLES = 20

@@ -13,9 +13,6 @@ from softirr.answers.ratings import Floats
 from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.reasons import Reason, one_rater_only
 
-__all__ = ["Explain", "ItemReason", "explain_items", "open_pairs"]
-
-
 Explain = Callable[[Sequence[tuple[str, str]], Floats, Floats | None], Sequence[Reason]]
 """Reasons of pairs of texts, from their equivalence and directions."""
 Score = Callable[[Sequence[tuple[str, str]]], Floats]

@@ -12,8 +12,6 @@ from softirr.report.reasons import ItemReason
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.matching.consensus import Match
 
-__all__ = ["Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
-
 
 def _with_value_and_interval(values: dict[str, Any], name: str) -> dict[str, Any]:
     """A JSON object in which one of its coefficients is a value and an interval."""

@@ -25,8 +25,6 @@ from softirr.report.terminology_use import TerminologyCoverage
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import coefficient_name
 
-__all__ = ["AgreementReport"]
-
 
 @dataclass(frozen=True, repr=False)
 class AgreementReport:

@@ -30,8 +30,6 @@ from softirr.statistics.coefficients.summary import ByMeasure, Summary, summariz
 from softirr.statistics.item_weights import ItemWeights, item_numbers
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 
-__all__ = ["Scored", "coefficient_estimate", "scored"]
-
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap.
 

@@ -14,8 +14,6 @@ from typing import Any
 from softirr.defaults import THRESHOLD
 from softirr.plural import plural
 
-__all__ = ["LONGEST_SENTENCE", "Meaning", "isolated", "listed", "meanings_of", "quoted", "task_sentence"]
-
 LONGEST_SENTENCE = 100
 """Maximum number of characters of the sentence."""
 _QUOTE_LENGTHS = (40, 28, 18, 12)

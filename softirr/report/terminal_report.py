@@ -14,18 +14,6 @@ from softirr.report.view import View, view
 from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.text import printable
 
-__all__ = [
-    "Block",
-    "field_lines",
-    "measure_phrase",
-    "policy_lines",
-    "report_blocks",
-    "report_html",
-    "report_lines",
-    "table_html",
-    "table_lines",
-]
-
 _FIRST_ROWS = 5
 """Number of items, meanings and confused values that are listed."""
 _SHOWN_AS_1 = 0.995

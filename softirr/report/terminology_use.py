@@ -11,8 +11,6 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures.terminology import sources_of, terminologies_of
 from softirr.report.result_parts import ItemAgreement
 
-__all__ = ["TerminologyCoverage", "coverage_of", "items_with_sources"]
-
 
 @dataclass(frozen=True)
 class TerminologyCoverage(JsonObject):

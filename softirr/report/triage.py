@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 from typing import Any
 
-__all__ = ["GAIN", "dissenter", "in_triage_order", "item_priority", "priority"]
-
 GAIN = 0.15
 """Least gain of agreement by leaving one rater out that is mentioned."""
 

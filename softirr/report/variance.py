@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FIRST_JUDGMENTS", "WIDTHS", "Variance", "Z", "judgments_for", "variance_of"]
-
 WIDTHS = (0.05, 0.1, 0.2)
 """Widths of the interval for which the report estimates the number of judgments."""
 FIRST_JUDGMENTS = 30

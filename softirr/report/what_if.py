@@ -27,8 +27,6 @@ from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.text import normalize
 
-__all__ = ["ChanceShift", "up_to_one", "with_what_if"]
-
 MOST_ITEMS, COSTLY_MOST_ITEMS = 2_000, 300
 """Items up to which the difference is measured on all of them: cheap measures, and others."""
 

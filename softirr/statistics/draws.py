@@ -23,8 +23,6 @@ from softirr.statistics.chance.expected import Chance, shrinkage
 from softirr.statistics.item_weights import ItemWeights
 from softirr.statistics.score_draws import ScoreDraws
 
-__all__ = ["Draws"]
-
 _CERTAIN = 1e-9
 _AT_ONCE = 4_000_000
 """Maximum number of equivalences in a part of the draws."""

@@ -17,8 +17,6 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 
-__all__ = ["N_DRAWS", "ItemWeights", "bootstrap_weights", "item_numbers", "number_format"]
-
 N_DRAWS = 400
 _AT_ONCE = 2_000
 """Number of items in a block of weights, which bounds the memory."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 
-__all__ = ["ScoreDraws"]
-
 
 @dataclass(frozen=True, eq=False)
 class ScoreDraws:

@@ -1,3 +1,1 @@
 """The formats that are read: a module for each, with ``FORMATS`` for :mod:`softirr.answers.registry`."""
-
-__all__: list[str] = []

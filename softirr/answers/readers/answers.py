@@ -11,9 +11,6 @@ from softirr.answers.request import Records, Request, tool_input
 from softirr.answers.values import identifier
 from softirr.errors import InputError
 
-__all__ = ["FORMATS"]
-
-
 _KEYS = {"item", "rater", "texts"}
 
 

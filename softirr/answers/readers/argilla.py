@@ -21,8 +21,6 @@ from softirr.answers.values import value_text
 from softirr.errors import InputError
 from softirr.text import is_blank
 
-__all__ = ["DISCARDED", "FORMATS"]
-
 DISCARDED = "discarded"
 _USERS, _STATUS, _VALUES = ".responses.users", ".responses.status", ".responses"
 _COUNT = ("submitted", None, "")

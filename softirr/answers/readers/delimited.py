@@ -14,8 +14,6 @@ from softirr.answers.source import Source, first_line, long_fields
 from softirr.errors import InputError
 from softirr.plural import plural
 
-__all__ = ["FORMATS"]
-
 _DELIMITERS = ",;\t|"
 _STANDARD = {"item", "rater", "text"}
 _SNIFFED = 20

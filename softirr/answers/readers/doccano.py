@@ -18,8 +18,6 @@ from softirr.answers.registry import Format, Ways
 from softirr.answers.request import Records, Request, chosen_fields, is_empty, tool_input, unread_fields
 from softirr.errors import InputError
 
-__all__ = ["FORMATS"]
-
 _NAME = "label"
 _READ = frozenset({"id", "text", "label", "annotations"})
 """Keys of an example: its text, and its answers."""

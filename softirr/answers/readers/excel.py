@@ -17,8 +17,6 @@ from softirr.answers.source import Source, needed, refused
 from softirr.answers.values import value_text
 from softirr.errors import InputError, option
 
-__all__ = ["FORMATS", "NO_RESULT"]
-
 NO_RESULT = "#N/A"
 """Text of a formula that was saved without its result: a mark of a missing answer, as errors of Excel are."""
 

@@ -15,8 +15,6 @@ from softirr.answers.request import Records, Request
 from softirr.answers.source import Source, first_line
 from softirr.errors import InputError
 
-__all__ = ["FORMATS"]
-
 
 def _is_json(source: Source) -> bool:
     return source.check_text().lstrip().startswith(("[", "{"))

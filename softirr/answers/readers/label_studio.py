@@ -38,8 +38,6 @@ from softirr.answers.weight_column import short_text
 from softirr.errors import InputError, option
 from softirr.plural import plural
 
-__all__ = ["FORMATS"]
-
 _MOST_KEYS = 30
 
 

@@ -23,8 +23,6 @@ from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import is_blank
 
-__all__ = ["FORMATS"]
-
 _NOT_TOLD = (
     "This export of Label Studio does not say which answers were copied from predictions or filled in from the "
     "task's data, so such answers count, and two "

@@ -11,8 +11,6 @@ from softirr.answers.request import Request
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source, needed, refused
 
-__all__ = ["FORMATS"]
-
 
 def _read(source: Source, request: Request) -> Rows:
     needed("pyarrow", "pyarrow", "A Parquet file")

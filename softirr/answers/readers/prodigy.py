@@ -17,8 +17,6 @@ from softirr.answers.request import Records, Request, chosen_fields, tool_input,
 from softirr.errors import InputError
 from softirr.text import is_blank
 
-__all__ = ["FORMATS", "REJECTED"]
-
 REJECTED = "rejected"
 _ACCEPT = "accept"
 """Key of the options of a choice interface that an annotator accepted."""

@@ -15,8 +15,6 @@ from softirr.answers.row_tables import per_rater_input
 from softirr.answers.rows import Rows
 from softirr.errors import InputError
 
-__all__ = ["FORMATS"]
-
 _INSTRUCTIONS = ("readme", "read me", "liesmich")
 """Beginnings of the names of files that have no answers."""
 

@@ -18,19 +18,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = [
-    "Entry",
-    "any_of",
-    "conjunctions",
-    "entries",
-    "opposites",
-    "rows",
-    "sides",
-    "word_list",
-    "wordings",
-    "words_of",
-]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["Bools", "Floats", "Ints", "mutual", "numbered_pairs", "stronger", "unique_pairs", "with_equivalence"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -16,8 +16,6 @@ from softirr.errors import InputError
 from softirr.meaning.measures.arrays import Floats
 from softirr.provenance import Provenance
 
-__all__ = ["ServerModel"]
-
 _TOP = 20
 """Number of most likely tokens requested, the maximum of OpenAI's interface."""
 _LONGEST_ANSWER = 48

@@ -11,8 +11,6 @@ from softirr.meaning.measures.arrays import Bools, Floats, Ints
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
 
-__all__ = ["Decided", "Decisions", "decisions_of", "with_decisions"]
-
 Decided = Mapping[tuple[str, str], bool]
 """Whether two texts mean the same, by the sorted pair of normalized texts."""
 

@@ -19,8 +19,6 @@ from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
 
-__all__ = ["Embedding", "EmbeddingOptions", "make"]
-
 _PRODUCTS = 65_536
 """Number of pairs of vectors that are multiplied at a time."""
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from softirr.meaning.measures.languages import function_words
 
-__all__ = ["BOUND", "ENGLISH_TEST", "EnglishTest", "letter_groups", "mostly_latin"]
-
 ENGLISH_TEST = "english.npz"
 """File of the test, in the folder of the multilingual model."""
 BUCKETS = 16_384

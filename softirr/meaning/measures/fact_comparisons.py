@@ -18,8 +18,6 @@ from softirr.meaning.measures.quantities import NUMBER
 from softirr.meaning.measures.stages import RewrittenTexts, Stage
 from softirr.provenance import Provenance
 
-__all__ = ["FACTS", "NEGATION", "VALUE", "FactComparison", "Facts", "any_differ", "comparisons", "numbered"]
-
 VALUE, NEGATION = "value", "negation"
 FACTS = (VALUE, SIDE, NEGATION)
 """Facts that two texts can differ in."""

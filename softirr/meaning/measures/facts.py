@@ -18,8 +18,6 @@ from string import ascii_letters
 from softirr.meaning.lexicon.words import any_of, word_list, wordings, words_of
 from softirr.meaning.measures.quantities import Value, numbers, replacement, unread_spans
 
-__all__ = ["SIDE", "SIGN", "VERSION", "TextFacts", "facts_of"]
-
 VERSION = 12
 """Version of the rules, part of the keys of cached scores and of the provenance."""
 SIDE, SIGN = "side", "sign"

@@ -23,8 +23,6 @@ from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.protocols import Measure, refuse_unknown
 from softirr.provenance import Provenance
 
-__all__ = ["LOGPROB", "VERBALISED", "Judge", "LanguageModel", "make", "read_probability"]
-
 TASK = (
     "Two annotators described the same thing in free text. Decide whether the premise entails the hypothesis: "
     "if the premise is true, must the hypothesis be true as well? Different words for the same thing entail each "

@@ -21,8 +21,6 @@ from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex
 from softirr.provenance import Provenance
 
-__all__ = ["KindMeasure", "Scale", "check_kind"]
-
 Scale = tuple[list[float], list[float]]
 """Numbers in ascending order, and the place of each on a line of length 1."""
 _MOST_PLACES = 500

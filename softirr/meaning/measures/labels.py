@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["LabelOrder", "given_order", "letter_of", "pinned", "probes", "resolve", "stated"]
-
 _LETTERS = {
     "e": "entailment",
     "n": "neutral",

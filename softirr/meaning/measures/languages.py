@@ -13,8 +13,6 @@ from functools import cache
 
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["ENGLISH", "UNRECOGNIZED", "LanguageProfile", "function_words", "language_of_text", "language_profile"]
-
 ENGLISH = "English"
 _WORD = re.compile(r"[^\W\d_]+")
 UNRECOGNIZED = "another language than English"

@@ -26,8 +26,6 @@ from softirr.provenance import Provenance
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["EditDistance", "Exact", "TokenOverlap", "make", "tokens"]
-
 _SCORERS: dict[str, Any] = {
     "levenshtein": Levenshtein.normalized_similarity,  # 1 - Lev / max(|a|, |b|)
     "indel": Indel.normalized_similarity,  # 1 - Indel / (|a| + |b|)

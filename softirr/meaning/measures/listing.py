@@ -15,8 +15,6 @@ from softirr.errors import InputError
 from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
 from softirr.meaning.lexicon.words import rows
 
-__all__ = ["SPEEDS", "CatalogueEntry", "Family", "catalogue", "families"]
-
 SPEEDS = {
     "instant": "millions of pairs a second on one thread (measured)",
     "fast": (

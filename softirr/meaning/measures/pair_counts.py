@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["add_pairs", "collect_pair_counts", "pairs_used_for"]
-
 _COUNTS: ContextVar[Counter[str] | None] = ContextVar("counts", default=None)
 _COUNTED: ContextVar[set[int]] = ContextVar("counted")
 _USE: ContextVar[str] = ContextVar("use", default="other")

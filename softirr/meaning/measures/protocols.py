@@ -24,8 +24,6 @@ from softirr.meaning.measures.arrays import Floats, Ints, mutual, numbered_pairs
 from softirr.meaning.measures.stages import Pipeline, Stage
 from softirr.provenance import Provenance
 
-__all__ = ["CHUNK", "FunctionMeasure", "IndexedMeasure", "Measure", "Pairs", "TextIndex", "refuse_unknown"]
-
 Pairs = Sequence[tuple[str, str]]
 CHUNK = 32_768
 """Default number of pairs that are requested at once: an interrupted run can lose as many."""

@@ -10,8 +10,6 @@ from functools import cache
 
 from softirr.meaning.lexicon.words import any_of, entries, rows, word_list
 
-__all__ = ["NUMBER", "Value", "number_words", "numbers", "replacement", "unread_spans"]
-
 NUMBER = "number"
 """Quantity of values without a unit."""
 _ABOUT = 0.2

@@ -12,8 +12,6 @@ from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar
 
-__all__ = ["CacheOption", "ProgressOption", "cache_and_progress"]
-
 CacheOption = PairCache | str | None
 """A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None."""
 ProgressOption = Progress | Literal["auto"] | None

@@ -16,8 +16,6 @@ from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.arrays import Bools, Ints
 
-__all__ = ["comparisons_across_scripts", "pairs_across_scripts", "scripts_of"]
-
 _ALIASES = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "BOPOMOFO"), "CJK")
 """Scripts that one language writes together with another one."""
 _LONGEST_ABBREVIATION = 6

@@ -23,8 +23,6 @@ from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
 from softirr.text import sentences
 
-__all__ = ["FOLLOWS", "MOST_SENTENCES", "Sentences", "compares_sentences", "without_sentences"]
-
 MOST_SENTENCES = 50
 """Maximum number of sentences of a text; the last one contains the remainder of a longer text."""
 ALL_PAIRS = 4

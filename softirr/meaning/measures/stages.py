@@ -19,8 +19,6 @@ from softirr.meaning.measures.arrays import Bools, Floats, Ints
 from softirr.provenance import Provenance
 from softirr.text import normalize
 
-__all__ = ["Pipeline", "PreparedStage", "RewrittenTexts", "Stage", "Step"]
-
 AskPairs = Callable[[Ints, Ints], Floats]
 AskBlock = Callable[[Ints, Ints], NDArray[np.float32]]
 

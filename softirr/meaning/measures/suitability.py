@@ -12,8 +12,6 @@ from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.terminology import terminologies_of
 from softirr.plural import plural
 
-__all__ = ["BUNDLED", "FEWEST_TEXTS", "language_record", "misfit_sentences"]
-
 BUNDLED = "nli"
 HIGH_BY_CHANCE = 0.3
 """Mean P of different answers drawn at random: at most 0.25 on English tables, 0.26 to 0.93 in other languages."""

@@ -26,8 +26,6 @@ from softirr.meaning.terminology.load import opened_terminology
 from softirr.meaning.terminology.lookup import Concept, NameLookup
 from softirr.provenance import Provenance, TerminologyUsed
 
-__all__ = ["MOST_NAMES", "Source", "Terminologies", "make", "sources_of", "terminologies_of", "with_terminology"]
-
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
 """Origin of a score: a reviewer, identical texts, the terminologies, the measure on names of a concept or on texts."""
 MOST_NAMES = 8

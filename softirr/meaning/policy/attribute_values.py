@@ -21,8 +21,6 @@ from softirr.meaning.measures.facts import SIDE, SIGN, facts_of
 from softirr.meaning.measures.quantities import NUMBER, Value, number_words
 from softirr.meaning.policy.attributes import attributes
 
-__all__ = ["AttributeValue", "value"]
-
 AttributeValue = frozenset[tuple[str, tuple[str, ...]]]
 """Dimensions of an attribute in a text, each with its values."""
 

@@ -16,8 +16,6 @@ from softirr.errors import InputError
 from softirr.meaning.policy.english_attributes import pattern, rules
 from softirr.text import normalize
 
-__all__ = ["KINDS", "KIND_NAMES", "LONGEST", "Attributes", "Span", "attributes", "kinds_of", "without"]
-
 KIND_NAMES = {
     "side": "side",
     "severity": "severity",

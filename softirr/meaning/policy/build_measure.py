@@ -11,8 +11,6 @@ from softirr.meaning.measures import measure as raw_measure
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy, find_policy
 
-__all__ = ["measure"]
-
 
 def measure(
     name: str,

@@ -11,8 +11,6 @@ from functools import cache
 
 from softirr.meaning.lexicon.words import any_of, rows, wordings
 
-__all__ = ["pattern", "rules"]
-
 _REFERENCE = re.compile(r"\{([a-z_.]+)\}")
 
 

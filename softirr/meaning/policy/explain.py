@@ -29,8 +29,6 @@ from softirr.meaning.policy.word_pairs import Known, are_opposites, is_misspelli
 from softirr.provenance import Progress
 from softirr.text import sentences
 
-__all__ = ["explain"]
-
 DIRECTION = 0.5
 """P(a ⇒ b) from which one text implies the other."""
 

@@ -27,8 +27,6 @@ from softirr.meaning.policy.attribute_values import AttributeValue, value
 from softirr.meaning.policy.rules import AS_WRITTEN, MoreGeneral, Policy
 from softirr.provenance import Provenance
 
-__all__ = ["PolicyStage", "combine_directions", "policy_of", "under_policy", "without_policy"]
-
 
 def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     """Directions with the geometric mean of the policy: unchanged, the smaller or the larger direction.

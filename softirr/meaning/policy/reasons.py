@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from softirr.meaning.policy.attributes import KIND_NAMES, KINDS
 
-__all__ = ["REASONS", "REASON_NAMES", "Reason", "one_rater_only"]
-
 REASON_NAMES: dict[str, str] = KIND_NAMES | {
     "list": "a list against a part of it",
     "contradiction": "contradiction",

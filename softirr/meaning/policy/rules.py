@@ -12,8 +12,6 @@ from softirr.answers.splitting import check_split
 from softirr.errors import InputError, writing
 from softirr.meaning.policy.attributes import KIND_NAMES, KINDS, kinds_of, without
 
-__all__ = ["AS_WRITTEN", "MORE_GENERAL", "PRESETS", "MoreGeneral", "Policy", "find_policy"]
-
 MoreGeneral = Literal["strict", "graded", "lenient"]
 MORE_GENERAL: Mapping[str, str] = {
     "strict": "a more general text does not count as the same",
@@ -240,7 +238,7 @@ def find_policy(name: str | os.PathLike[str]) -> Policy:
         return PRESETS[name]
     if not os.path.exists(name):
         raise InputError(f"There is no policy and no file {os.fspath(name)!r}; the policies are {', '.join(PRESETS)}.")
-    from softirr.answers.files import contents
+    from softirr.answers.source import contents
 
     file, text = contents(name)
     try:

@@ -10,8 +10,6 @@ from itertools import chain
 
 from softirr.meaning.policy.attributes import LONGEST, Attributes, attributes, without
 
-__all__ = ["TextParts", "known_words", "parts_of"]
-
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _LISTED = re.compile(r"\s*[,;\n]\s*|(?<=[\w\s])\s*[/&+]\s*(?=\w)|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
 _SMALL = frozenset({

@@ -10,8 +10,6 @@ from importlib import resources
 
 from softirr.meaning.lexicon.words import opposites
 
-__all__ = ["Known", "are_opposites", "is_misspelling", "look_alike"]
-
 Known = Collection[str]
 """Words that are known to exist, in folded case."""
 

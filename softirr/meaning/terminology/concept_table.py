@@ -19,8 +19,6 @@ from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines, read_table
 from softirr.text import normalize
 
-__all__ = ["SynonymColumns", "is_concept_table", "read"]
-
 _COLUMNS = ("id", "name")
 _PARENT, _PARENTS = "parent", "parents"
 _SEPARATORS = re.compile(r"\s*[;|]\s*")

@@ -10,8 +10,6 @@ from softirr.errors import InputError
 from softirr.plural import plural
 from softirr.text import normalize
 
-__all__ = ["SAME_MEANING", "SCOPES", "Builder", "Terminology"]
-
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
 """Scopes of synonyms that count as names of the concept. Inclusion terms (ICD) and entry terms (MeSH) count, although
 some are narrower than the concept."""

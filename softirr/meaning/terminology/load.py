@@ -11,8 +11,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology import concept_table, obo
 from softirr.meaning.terminology.concepts import Builder, Terminology
 
-__all__ = ["load", "name_of", "named_path", "opened_terminology"]
-
 _TABLES = (".csv", ".tsv", ".txt")
 
 

@@ -9,8 +9,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Terminology
 from softirr.text import normalize
 
-__all__ = ["Concept", "NameLookup"]
-
 Concept = tuple[int, int]
 """Number of a terminology, and number of a concept in it."""
 

@@ -13,8 +13,6 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines
 
-__all__ = ["read"]
-
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _TAG = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(.*)$")
 _SYNONYM = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(EXACT|BROAD|NARROW|RELATED)?')

@@ -14,8 +14,6 @@ from typing import Any, BinaryIO
 from softirr.errors import InputError
 from softirr.plural import plural
 
-__all__ = ["LARGEST", "lines", "opened", "read_table", "read_text"]
-
 LARGEST = 1 << 31
 """Bytes, unpacked, of the largest file that is read."""
 

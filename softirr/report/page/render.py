@@ -20,8 +20,6 @@ from softirr.report.forest import Row
 from softirr.report.view import View
 from softirr.text import printable
 
-__all__ = ["SCRIPTS", "STATIC", "STYLES", "TEMPLATES", "inlined", "report_page", "view_variables"]
-
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("pages.css", "report.css")

@@ -20,8 +20,6 @@ from softirr.report.view.names import Links, Names
 from softirr.report.view.verdict import Interval, Verdict, ends
 from softirr.text import printable
 
-__all__ = ["CLAUSES", "Cause", "Scale", "Step", "cause_of", "next_step_of"]
-
 LEAST_SHARE = 0.2
 """Minimum share of the items with differences that a reason needs to be a cause."""
 WORST_ITEMS = 10

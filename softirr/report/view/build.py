@@ -23,8 +23,6 @@ from softirr.report.view.verdict import verdict_of
 from softirr.statistics.coefficients.registry import coefficient_title
 from softirr.text import printable
 
-__all__ = ["view"]
-
 _CHANCE = {
     "exact": "exactly, from every pair of answers",
     "permutation": "by permutation",

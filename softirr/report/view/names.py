@@ -9,8 +9,6 @@ from typing import Any
 
 from softirr.text import printable
 
-__all__ = ["Links", "Names", "adapted"]
-
 _TERM = re.compile(r"(?<![\w-])(?:(an?) )?(item|rater)(s?)(?![\w-])", re.IGNORECASE)
 """The terms with an article, but not in the name of an option such as --predictions-as-raters."""
 

@@ -9,17 +9,6 @@ from softirr.json_object import JsonObject
 from softirr.report.view.advice import Cause, Step
 from softirr.report.view.verdict import Interval, Verdict
 
-__all__ = [
-    "CoefficientRow",
-    "ConfusedRow",
-    "FieldRow",
-    "ItemRow",
-    "MeaningRow",
-    "PairRow",
-    "PersonRow",
-    "View",
-]
-
 
 @dataclass(frozen=True)
 class CoefficientRow(JsonObject):

@@ -23,16 +23,6 @@ from softirr.statistics.coefficients.registry import (
 )
 from softirr.text import printable
 
-__all__ = [
-    "coefficient_rows",
-    "field_row",
-    "item_row",
-    "level_of_detail",
-    "meaning_row",
-    "pair_rows",
-    "person_rows",
-]
-
 
 def coefficient_rows(report: Mapping[str, Any], names: Names) -> Iterable[CoefficientRow]:
     """The coefficients of a report, in its order."""

@@ -15,8 +15,6 @@ from softirr.report.view.names import Names
 from softirr.statistics.coefficients.registry import coefficient_title
 from softirr.text import printable
 
-__all__ = ["DEFAULT_TARGET", "Interval", "Verdict", "ends", "verdict_of"]
-
 DEFAULT_TARGET = 0.667
 DEFAULT_SOURCE = "the limit of Krippendorff (2004) for tentative conclusions"
 

@@ -13,8 +13,6 @@ from softirr.statistics.chance.equivalence import Equivalence
 from softirr.statistics.chance.expected import GRID, on_grid
 from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
-__all__ = ["BlockPass", "Histogram", "LostSums", "RaterColumns", "block_slices"]
-
 DOUBLE = 1_000
 """Up to this many distinct answers the exact pass uses double precision.
 

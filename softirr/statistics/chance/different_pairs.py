@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
 
-__all__ = ["DifferentPairs", "shared_rater_pairs"]
-
 
 @dataclass(frozen=True, eq=False)
 class DifferentPairs:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints
 
-__all__ = ["Equivalence", "MatrixEquivalence", "PairEquivalence"]
-
 
 class Equivalence(Protocol):
     """Equivalence of distinct answers by index, symmetric, 1 for an answer with itself.

@@ -14,8 +14,6 @@ from softirr.statistics.chance.equivalence import Equivalence
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, on_grid
 from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
-__all__ = ["exact"]
-
 BLOCK = 2_048
 """Rows and columns of one block of the exact pass: 32 MB as float64."""
 _LANDMARKS = 256

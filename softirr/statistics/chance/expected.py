@@ -10,8 +10,6 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Pooling
 
-__all__ = ["GRID", "Chance", "ChanceDistribution", "different_pairs", "on_grid", "shrinkage"]
-
 GRID = 65_536
 """Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
 
-__all__ = ["LeftOut"]
-
 
 class LeftOut:
     """The rows of a pooling that do not count without each rater in turn.

@@ -13,8 +13,6 @@ from softirr.statistics.chance.equivalence import Equivalence
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
-__all__ = ["EXPECTATIONS", "permutation"]
-
 EXPECTATIONS = ("cohen", "pooled", "uniform")
 """Expectations, each with separately permuted pairs: by rater pair, over all answers, over the distinct answers."""
 

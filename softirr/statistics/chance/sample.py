@@ -19,8 +19,6 @@ from softirr.answers.ratings import Floats, Ints, Marginals, Pooling, Ratings, s
 from softirr.statistics.chance.different_pairs import DifferentPairs
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 
-__all__ = ["Drawing", "first_sample", "sample"]
-
 Score = Callable[[Ints, Ints], Floats]
 """Equivalence of answer k[i] with answer l[i]."""
 

@@ -8,8 +8,6 @@ from softirr.statistics.coefficients.definition import Definition, Reference
 from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, uncomparable
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "brennan_prediger", "pooled_categories"]
-
 
 def brennan_prediger(draws: Draws) -> Floats:
     """Soft Brennan-Prediger coefficient (Brennan and Prediger 1981).

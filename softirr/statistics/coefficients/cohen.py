@@ -10,8 +10,6 @@ from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Defini
 from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, missing
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "cohen", "reason_of_pairs"]
-
 
 def cohen(draws: Draws) -> Floats:
     """Soft Cohen's kappa: the mean over rater pairs, each over the items both answered (Wullschleger et al. 2026).

@@ -14,8 +14,6 @@ from softirr.statistics.chance.permutation import EXPECTATIONS
 from softirr.statistics.coefficients.estimate import Undefined, no_variation
 from softirr.statistics.draws import Draws
 
-__all__ = ["BRAYLAN_2022", "WULLSCHLEGER_2026", "Definition", "Reference"]
-
 
 def no_chance(draws: Draws) -> Floats:
     """Agreement by chance of a coefficient that is not corrected for it: 0 in each draw."""

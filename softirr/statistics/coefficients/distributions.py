@@ -14,16 +14,6 @@ from softirr.statistics.chance.expected import Chance, ChanceDistribution, on_gr
 from softirr.statistics.coefficients.estimate import Undefined, uncomparable
 from softirr.statistics.draws import Draws
 
-__all__ = [
-    "LEVEL",
-    "beyond_chance",
-    "credit",
-    "one_item",
-    "same_and_different",
-    "tail_shift",
-    "upper_point",
-]
-
 LEVEL = 0.05
 """Upper share of the different-item pairs that a same-item pair has to reach for sigma."""
 

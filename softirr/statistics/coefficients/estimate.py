@@ -13,8 +13,6 @@ from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.intervals import Coefficient, coefficient_of_draws
 
-__all__ = ["CERTAIN", "Estimate", "Undefined", "missing", "no_variation", "uncomparable", "undefined"]
-
 CERTAIN = 1e-12
 _UNSEEN = 0.05
 """Probability that the items of a table miss a share of the population of items."""

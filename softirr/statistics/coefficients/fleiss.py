@@ -6,8 +6,6 @@ from softirr.answers.ratings import Floats
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "fleiss"]
-
 
 def fleiss(draws: Draws) -> Floats:
     """Soft Fleiss' kappa (Wullschleger et al. 2026), with any number of answers per item.

@@ -11,8 +11,6 @@ from softirr.statistics.coefficients.definition import Definition, Reference
 from softirr.statistics.coefficients.estimate import CERTAIN, Undefined
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "gwet"]
-
 
 def gwet(draws: Draws) -> Floats:
     """Soft Gwet's AC2; with S in {0, 1} it is AC1 (Gwet 2008, 2014).

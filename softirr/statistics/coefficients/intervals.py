@@ -14,8 +14,6 @@ from softirr.answers.ratings import Floats
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
 
-__all__ = ["Coefficient", "Details", "Interval", "Sample", "coefficient_of_draws", "student_quantile"]
-
 _TAIL = 0.025
 _NORMAL = 1.959964
 _LARGEST_BIAS = 0.5

@@ -8,8 +8,6 @@ from softirr.statistics.coefficients.definition import Definition, Reference
 from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, uncomparable
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "krippendorff"]
-
 
 def krippendorff(draws: Draws) -> Floats:
     """Soft Krippendorff's alpha: distance 1 - S, answers paired without replacement (Krippendorff 2011).

@@ -10,8 +10,6 @@ from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition
 from softirr.statistics.coefficients.distributions import one_item, same_and_different, tail_shift
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "ks"]
-
 
 def ks(draws: Draws) -> Floats:
     """One-sided two-sample Kolmogorov-Smirnov statistic: max over e of P(same >= e) - P(different >= e).

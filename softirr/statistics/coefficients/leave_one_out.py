@@ -8,8 +8,6 @@ from softirr.answers.ratings import Floats, Ratings, sums
 from softirr.statistics.coefficients.estimate import CERTAIN
 from softirr.statistics.draws import Draws
 
-__all__ = ["alpha_without_each_rater"]
-
 
 def alpha_without_each_rater(center: Draws) -> Floats:
     """Soft Krippendorff's alpha of the table without each rater, against the chance agreement of the others.

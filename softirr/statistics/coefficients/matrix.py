@@ -19,8 +19,6 @@ from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.summary import Summary, summarize
 
-__all__ = ["MatrixAgreement", "matrix_agreement"]
-
 _ROUNDING = 1e-5
 """Maximum rounding error of a similarity, such as of cosines in float32."""
 

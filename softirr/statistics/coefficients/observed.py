@@ -8,8 +8,6 @@ from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.estimate import Undefined, missing
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "observed_agreement"]
-
 
 def observed_agreement(draws: Draws) -> Floats:
     """Mean over items of the mean equivalence of their pairs, in each draw: shape (K,)."""

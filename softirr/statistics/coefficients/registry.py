@@ -16,14 +16,6 @@ from softirr.statistics.coefficients import (
 )
 from softirr.statistics.coefficients.definition import Definition
 
-__all__ = [
-    "DEFINITIONS",
-    "coefficient_keys",
-    "coefficient_name",
-    "coefficient_title",
-    "definition",
-]
-
 DEFINITIONS: tuple[Definition, ...] = (
     observed.DEFINITION,
     cohen.DEFINITION,

@@ -10,8 +10,6 @@ from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Defini
 from softirr.statistics.coefficients.estimate import Undefined, missing, no_variation
 from softirr.statistics.coefficients.fleiss import DEFINITION as FLEISS
 
-__all__ = ["DEFINITION"]
-
 
 def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
     if reason := missing(ratings):

@@ -17,8 +17,6 @@ from softirr.statistics.coefficients.distributions import (
 )
 from softirr.statistics.draws import Draws
 
-__all__ = ["DEFINITION", "sigma"]
-
 
 def sigma(draws: Draws) -> Floats:
     """Share of same-item pairs exceeded by fewer than 5% of the different-item pairs (Braylan et al. 2022).

@@ -18,8 +18,6 @@ from softirr.statistics.coefficients.estimate import Estimate, Undefined, missin
 from softirr.statistics.draws import Draws
 from softirr.statistics.item_weights import ItemWeights, item_numbers
 
-__all__ = ["MOST_RATER_PAIRS", "ByMeasure", "Summary", "summarize"]
-
 Trio = tuple[Estimate, Estimate, Estimate]
 
 MOST_RATER_PAIRS = 50_000

@@ -18,16 +18,6 @@ import numpy as np
 from softirr.answers.ratings import Floats
 from softirr.statistics.coefficients.intervals import Coefficient, Sample, student_quantile
 
-__all__ = [
-    "difference",
-    "equivalence_p",
-    "limit",
-    "one_sided",
-    "p_value",
-    "two_sided",
-]
-
-
 _CERTAIN = 1e-9
 _NORMAL = 1.959964
 _TAIL = 0.025

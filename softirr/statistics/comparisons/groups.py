@@ -8,9 +8,6 @@ from typing import Any
 from softirr.json_object import JsonObject
 from softirr.statistics.coefficients.intervals import Coefficient
 
-__all__ = ["OTHERS", "Difference", "Group"]
-
-
 OTHERS = "others"
 """Label of the raters that a rater or model is compared with."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["holm", "holm_levels"]
-
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """P values adjusted for their number (Holm 1979); None stays None and does not count.

@@ -11,8 +11,6 @@ from softirr.statistics.comparisons.difference import limit, two_sided
 from softirr.statistics.comparisons.groups import Difference
 from softirr.statistics.comparisons.multiple_tests import holm_levels
 
-__all__ = ["SIGNIFICANT", "verdict", "with_adjusted_intervals"]
-
 SIGNIFICANT = 0.05
 MOST_ITEMS = 100_000
 """More items than this are not advised."""

@@ -21,8 +21,6 @@ from softirr.statistics.chance.different_pairs import DifferentPairs, scaled, sh
 from softirr.statistics.evidence.ratings_of_pairs import RatingsOfPairs
 from softirr.statistics.evidence.text_pairs import TextPairs
 
-__all__ = ["CHANCE_CUTS", "Design", "Frame", "chance_stratum"]
-
 LEAST_CHANCE = 0.1
 """Minimum share of judgments for pairs of different items, after the first ones."""
 SAME_CUTS = (0.25, 0.5, 0.75)

@@ -38,8 +38,6 @@ from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.posterior_draws import MeasureChance, by_judgments, posterior_draws, posterior_value
 from softirr.statistics.evidence.record import Record
 
-__all__ = ["COVERED", "Estimates", "MeasureChance", "RaterEstimates", "estimate"]
-
 COVERED = registry.coefficient_keys(audited=True)
 """The coefficients that judgments correct."""
 _CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}

@@ -13,8 +13,6 @@ from softirr.statistics.evidence.posterior import Bins, Curve, Scores, logit, po
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.text_pairs import TextPairs, count_once
 
-__all__ = ["SHRINKAGE", "Fit"]
-
 SHRINKAGE = 20.0
 """Judgments at which half of the difference between judgments and calibration counts."""
 

@@ -18,8 +18,6 @@ from softirr.statistics.evidence.known import known_pairs
 from softirr.statistics.evidence.sampling_frames import Frames, digest, is_of_item, stem
 from softirr.text import normalize
 
-__all__ = ["Collected", "collect", "judges_agreement"]
-
 ONLY = 1
 """The number of a unit's pair of texts in a sheet: there is one."""
 

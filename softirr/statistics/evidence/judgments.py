@@ -8,8 +8,6 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 
-__all__ = ["FormerPairs", "Judged"]
-
 
 @dataclass(frozen=True, eq=False)
 class FormerPairs:

@@ -15,8 +15,6 @@ from softirr.meaning.policy.measure import policy_of
 from softirr.provenance import Provenance
 from softirr.text import normalize
 
-__all__ = ["known_pairs", "recorded_provenance"]
-
 
 def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Ints], Floats] | None:
     """The truth of pairs of texts, from terminologies and reviewers' decisions.

@@ -24,8 +24,6 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints
 from softirr.statistics.evidence.record import Record, Spread
 
-__all__ = ["Bins", "Curve", "Scores", "logit", "posterior_curve", "spread_nodes"]
-
 _LEAST = 1e-3
 """P is kept this far from 0 and 1, so that its logit is finite."""
 _INTERCEPTS: Floats = np.linspace(-14, 14, 281, dtype=np.float64)

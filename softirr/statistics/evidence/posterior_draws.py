@@ -14,8 +14,6 @@ from softirr.statistics.evidence.fit import SHRINKAGE, Fit
 from softirr.statistics.item_weights import ItemWeights, number_format
 from softirr.statistics.score_draws import ScoreDraws
 
-__all__ = ["MeasureChance", "by_judgments", "posterior_draws", "posterior_value"]
-
 _FIXED_FROM = 8
 """Fewest judgments of pairs of the same item for the interval by the judgments alone."""
 _SMALL = 1e-300

@@ -9,8 +9,6 @@ import numpy as np
 
 from softirr.answers.ratings import Comparisons, Ratings
 
-__all__ = ["RatingsOfPairs"]
-
 
 @dataclass(frozen=True, eq=False)
 class RatingsOfPairs(Ratings):

@@ -32,8 +32,6 @@ from typing import Any
 
 from softirr.provenance import Provenance
 
-__all__ = ["ANY", "Record", "Spread", "record_of", "records"]
-
 ANY = "any measure"
 """The record for measures without a record."""
 

@@ -20,8 +20,6 @@ from softirr.statistics.evidence.known import known_pairs
 from softirr.statistics.evidence.text_pairs import TextPairs
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 
-__all__ = ["AuditUnit", "Frames", "digest", "is_of_item", "seed_of", "stem", "unit_id"]
-
 _EVERY_TEXT_PAIRS = 1_000
 """Pairs of texts up to which all pairs of answers to different items are taken: exact chance scores them anyway."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, sums
 
-__all__ = ["TextPairs", "count_once"]
-
 
 def count_once(owner: Ints, left_texts: Ints, right_texts: Ints, same: Floats) -> Floats:
     """T of pairs of texts; 0 if one of the two texts is already in a pair of the same two answers that counts.

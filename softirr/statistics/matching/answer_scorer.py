@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from softirr.answers.table import AnnotationTable
     from softirr.meaning.measures.pairs import PairScorer
 
-__all__ = ["AnswerScorer"]
-
 # Text pairs that are requested at once: enough to keep a model busy, few enough to bound the memory.
 _ASKED_AT_ONCE = 1 << 21
 

@@ -19,8 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from softirr.errors import InputError
 
-__all__ = ["METHODS", "batched_set_equivalence", "check_method", "greedy", "grid_set_equivalence", "optimal"]
-
 METHODS: tuple[str, ...] = ("optimal", "greedy")
 
 # Above this many additions per pair of sets, scipy's solver (one Python call per pair) is faster.

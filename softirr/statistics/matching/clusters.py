@@ -13,14 +13,6 @@ from numpy.typing import NDArray
 from softirr.defaults import THRESHOLD
 from softirr.statistics.matching.assignment import greedy, optimal
 
-__all__ = [
-    "ENTAILED",
-    "agglomerate",
-    "clusters_of_many",
-    "clusters_of_two",
-    "improve",
-]
-
 ENTAILED = 0.5
 """Lowest P(a ⇒ b) at which a counts as more specific than b, or as equivalent."""
 

@@ -21,17 +21,6 @@ from softirr.statistics.matching.assignment import check_method
 from softirr.statistics.matching.clusters import ENTAILED, clusters_of_many, clusters_of_two
 from softirr.statistics.matching.pair_scores import Scores, SparseScores, matrix_of, own_rater
 
-__all__ = [
-    "EQUIVALENT",
-    "MANY",
-    "UNRELATED",
-    "Consensus",
-    "Match",
-    "consensus",
-    "distinct_texts",
-    "relation",
-]
-
 Relation = Literal["equivalent", "first is more general", "second is more general", "unrelated"]
 EQUIVALENT: Relation = "equivalent"
 FIRST_MORE_GENERAL: Relation = "first is more general"

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["components", "equivalent_groups"]
-
 _LARGEST = 3000
 """Texts of a component that are clustered at once; a larger one is taken apart at its weaker pairs first."""
 _STEPS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
 
-__all__ = ["Scores", "SparseScores", "matrix_of", "own_rater"]
-
 _ASKED_AT_ONCE = 1 << 18
 
 # Scores of pairs of texts: a function like Measure.score, or a matrix over distinct_texts(answers).
