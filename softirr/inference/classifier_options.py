@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ClassifierOptions"]
+__all__ = ["PRECISIONS", "ClassifierOptions"]
+
+PRECISIONS = ("auto", "int8", "float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True, kw_only=True)

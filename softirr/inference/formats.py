@@ -15,7 +15,7 @@ from softirr.inference.forward import Forward, PackedBert, PaddedForward
 from softirr.inference.linear import Bfloat16Linear, Int8Linear, int8_is_fast
 from softirr.inference.tokens import Packed, PairTokens
 
-__all__ = ["PRECISIONS", "choose_format"]
+__all__ = ["choose_format"]
 
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2, "float16": 5e-2}
@@ -42,7 +42,6 @@ _CHECK = (
 )
 """Check texts: when a model is loaded, each two of them are run in float32 and in a faster format."""
 _CHECK_PARTS = 10
-PRECISIONS = ("auto", "int8", *_FORMATS)
 
 
 def choose_format(model: Any, precision: str, tokens: PairTokens) -> tuple[str, Forward]:
@@ -53,7 +52,7 @@ def choose_format(model: Any, precision: str, tokens: PairTokens) -> tuple[str, 
     model : transformers model
         In float32.
     precision : str
-        One of :data:`PRECISIONS`.
+        One of :data:`softirr.inference.classifier_options.PRECISIONS`.
     tokens : PairTokens
         The model's tokenizer.
 

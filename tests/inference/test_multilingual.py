@@ -25,6 +25,7 @@ from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.models import multilingual_model, stated_hash
 from softirr.inference.tokens import PairTokens
 from softirr.meaning.measures.english import BOUND, EnglishTest
+from softirr.meaning.measures.opened_later import OpenedLater
 from softirr.meaning.measures.scripts import scripts_of
 
 TEXTS = (
@@ -103,7 +104,8 @@ class Recorder:
 
 def test_pair_goes_to_the_same_engine_in_any_batch(folder: Path) -> None:
     first, second, opened = Recorder(1), Recorder(2), []
-    engine = ByLanguage(first, lambda: opened.append(1) or second, EnglishTest(folder / "english.npz").score, BOUND)
+    opened_later = OpenedLater(lambda _: opened.append(1) or second, "auto")
+    engine = ByLanguage(first, opened_later, EnglishTest(folder / "english.npz").score, BOUND)
     texts = ["chest pain", "fever", "Brustschmerzen", "kein Fieber", "发烧", "38.5"]
     left_texts, right_texts = np.triu_indices(len(texts), 1)
     english = engine.run(texts[:2], np.array([0]), np.array([1])).logits

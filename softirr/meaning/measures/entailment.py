@@ -8,15 +8,19 @@ sentence (:mod:`softirr.meaning.measures.sentences_stage`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.inference.by_language import ByLanguage
 from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.models import (
     FoundModel,
@@ -29,10 +33,15 @@ from softirr.inference.models import (
 from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.english import BOUND, ENGLISH_TEST, EnglishTest
 from softirr.meaning.measures.labels import given_order, resolve, stated
+from softirr.meaning.measures.opened_later import OpenedLater, runs_on_processor
+from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.protocols import Measure, refuse_unknown
 from softirr.meaning.measures.scripts import pairs_across_scripts
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.provenance import Provenance
+
+if TYPE_CHECKING:
+    from softirr.inference.engines import Engine
 
 __all__ = ["Entailment", "EntailmentOptions", "make"]
 
@@ -117,42 +126,50 @@ class Entailment(Measure):
         *,
         multilingual: FoundModel | None = None,
     ) -> None:
-        from softirr.inference.engines import open_engine
-
         super().__init__(name)
-        self._located, self._multilingual = located, multilingual
-        self._engine = open_engine(Path(located.folder), options, engine=options.engine, workers=options.workers)
+        self._located, self._multilingual, self._options = located, multilingual, options
+        self._sha256 = content_hash(located.folder)
+        self._first = OpenedLater(partial(_open, Path(located.folder), options), options.precision)
+        self._engine: Any = self._first
+        self._waits = multilingual is not None and _can_wait(options)
+        id2label = _output_names(located.folder) if self._waits else self._first.opened().id2label
+        stated_labels = None
         if multilingual is not None:
-            from softirr.inference.by_language import ByLanguage
-
             second = Path(multilingual.folder)
             self._engine = ByLanguage(
-                self._engine,
-                lambda: open_engine(second, options, engine=options.engine, workers=options.workers),
+                self._first,
+                OpenedLater(partial(_open, second, options), options.precision),
                 EnglishTest(second / ENGLISH_TEST).score,
                 BOUND,
             )
-        self._sha256 = content_hash(located.folder)
-        n_labels, id2label = self._engine.n_labels, self._engine.id2label
-        # the labels of the bundled models, which tests check
-        stated_labels = None if multilingual is None else stated(n_labels, id2label, None)
+            stated_labels = stated(len(id2label), id2label, None)  # the labels of the bundled models, which tests check
         if options.label_order is not None:
-            self.labels = given_order(options.label_order, n_labels)
+            self.labels = given_order(options.label_order, len(id2label))
         else:
-            self.labels = stated_labels or resolve(n_labels, id2label, located.hub, self._logits, located.name)
+            self.labels = stated_labels or resolve(len(id2label), id2label, located.hub, self._logits, located.name)
         self._counts = {"truncated": 0}  # shared with copies that have other stages
 
     @property
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs and length limit."""
-        engine = self._engine
+        first = self._first
         second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)} by script"
-        return f"nli {self._sha256}{second} {engine.precision} {self.labels.entailment} {engine.max_length}"
+        return f"nli {self._sha256}{second} {first.precision} {self.labels.entailment} {first.max_length}"
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether scores are worth caching."""
+        return True
+
+    def recall(self, cache: PairCache) -> None:
+        """Take the number format of the bundled model from the cache, so that it is opened for new pairs only."""
+        if self._waits:
+            self._first.recall(cache, f"{self._sha256} {self._options}")
 
     @property
     def chunk(self) -> int:
         """Number of pairs to request at once, enough for every thread, GPU or worker."""
-        return self._engine.batch // 2
+        return self._first.opened().batch // 2
 
     def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); both directions of a pair are computed together.
@@ -188,9 +205,9 @@ class Entailment(Measure):
             measure=self.raw_name,
             model=model,
             model_sha256=sha256,
-            device=self._engine.device_name,
+            device=self._first.device_name,
             truncated_texts=self._counts["truncated"],
-            precision=self._engine.precision,
+            precision=self._first.precision,
             label_order=str(self.labels),
         )
 
@@ -211,4 +228,25 @@ class Entailment(Measure):
     def _logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         texts = [text for pair in pairs for text in pair]
         even = np.arange(0, len(texts), 2)
-        return self._engine.run(texts, even, even + 1).logits
+        return np.asarray(self._engine.run(texts, even, even + 1).logits)
+
+
+def _open(folder: Path, options: EntailmentOptions, precision: str) -> Engine:
+    """The engine of a model in a number format."""
+    from softirr.inference.engines import open_engine
+
+    return open_engine(folder, replace(options, precision=precision), engine=options.engine, workers=options.workers)
+
+
+def _can_wait(options: EntailmentOptions) -> bool:
+    """Whether the bundled model is opened when it is needed: with these options nothing can be wrong with it."""
+    if find_spec("torch") is None:
+        raise ModuleNotFoundError("PyTorch is not installed.", name="torch")
+    usual = EntailmentOptions(device=options.device, label_order=options.label_order, threads=options.threads)
+    return runs_on_processor(options) and options == usual
+
+
+def _output_names(folder: Path) -> dict[int, str]:
+    """The names of a model's outputs, by their numbers."""
+    names = json.loads((folder / "config.json").read_text(encoding="utf-8"))["id2label"]
+    return {int(number): name for number, name in names.items()}

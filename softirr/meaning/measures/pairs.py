@@ -60,7 +60,9 @@ class PairScorer:
         self._pipeline = measure.pipeline(different)
         self._texts = self._pipeline.texts
         self._progress = progress
-        self._cache = None if measure.cache_key is None else cache
+        self._cache = cache
+        if cache is not None:
+            measure.recall(cache)
         self._hashes: list[bytes] = []
         self._known = _KnownPairs()
 
@@ -120,10 +122,11 @@ class PairScorer:
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
         missing = order[~is_cached[order]]
         done = len(low) - len(missing)
-        for start in range(0, len(missing), self.measure.chunk):
+        size = self.measure.chunk if len(missing) else 1  # the model may not be open
+        for start in range(0, len(missing), size):
             if self._progress is not None:
                 self._progress(done + start, len(low))
-            chunk = missing[start : start + self.measure.chunk]
+            chunk = missing[start : start + size]
             values[chunk] = self._ask(low[chunk], high[chunk])
             self.pairs_scored += len(chunk)
         if self._progress is not None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.meaning.lexicon.words import word_list
 from softirr.meaning.measures.arrays import Floats, Ints, mutual, numbered_pairs, unique_pairs
+from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.stages import Pipeline, Stage
 from softirr.provenance import Provenance
 
@@ -81,6 +82,14 @@ class Measure(ABC):
     def cache_key(self) -> str | None:
         """Everything besides the texts that scores depend on; None if scores are not worth caching."""
         return None
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether there is a cache key, which a model may have to be opened for."""
+        return self.cache_key is not None
+
+    def recall(self, cache: PairCache) -> None:  # noqa: B027 - most measures have nothing to recall
+        """Take what an earlier run has left in the cache about the model."""
 
     @property
     def chunk(self) -> int:

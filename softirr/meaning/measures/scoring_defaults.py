@@ -47,10 +47,10 @@ def cache_and_progress(
     if isinstance(progress, str) and progress != "auto":
         raise InputError(f"The option progress is {progress!r}, but can be auto, None or a function.")
     with contextlib.ExitStack() as stack:
-        if measure.cache_key is not None and cache is None:
+        if cache is None and measure.is_cached:
             cache = MemoryCache()
         elif isinstance(cache, str):
             url = None if cache == "auto" else cache
-            cache = None if measure.cache_key is None else stack.enter_context(open_cache(url))
+            cache = stack.enter_context(open_cache(url)) if measure.is_cached else None
         reporter = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
         yield cache, reporter
