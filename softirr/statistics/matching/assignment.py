@@ -43,9 +43,12 @@ def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     rows, cols : ndarray of int64, shape (min(m, n),)
         The assigned pairs, rows ascending.
     """
+    w = _matrix(weights)
+    if len(w) == 1 and np.isfinite(w).all():  # the largest weight, the first of equal ones, without loading the solver
+        return greedy(w)
     from scipy.optimize import linear_sum_assignment
 
-    rows, cols = linear_sum_assignment(_matrix(weights), maximize=True)
+    rows, cols = linear_sum_assignment(w, maximize=True)
     return rows.astype(np.int64), cols.astype(np.int64)
 
 

@@ -202,7 +202,7 @@ def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np
             # gain of each node in each cluster; a cluster of a single node has gain 0
             value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
             positive_gain = np.maximum(value, 0.0)
-            rows, cols = (optimal if len(members) > 1 else greedy)(positive_gain)  # of one node both are the same
+            rows, cols = optimal(positive_gain)
             if positive_gain[rows, cols].sum() <= value[np.arange(len(members)), label[members]].sum() + 1e-10:
                 continue
             changed = True

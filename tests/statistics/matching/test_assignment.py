@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
@@ -35,6 +36,13 @@ def plain_set_equivalence(weights, method):
     w = weights if m <= n else weights.T
     best = max(sum(w[i, j] for i, j in enumerate(columns)) for columns in permutations(range(w.shape[1]), w.shape[0]))
     return 2 / (m + n) * best
+
+
+def test_one_text_is_assigned_as_the_solver_does():
+    for weights in ([[0.2, 0.7, 0.7]], [[0.0, 0.0]], [[-1.0, -1.0, -2.0]], [[0.5]], np.zeros((1, 0))):
+        assert [side.tolist() for side in optimal(weights)] == [
+            side.tolist() for side in linear_sum_assignment(weights, maximize=True)
+        ]
 
 
 def one_by_one(matrices, method):
