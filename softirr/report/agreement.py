@@ -123,8 +123,10 @@ def agreement(
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
         scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
+        # the meanings first: with many items, the draws of the estimates take much memory
+        meanings = _meanings(table, scored_table.scorer) if options.meanings and table.kind == TEXT else ()
         estimates = estimated(table, scorer, scored_table, sheets)
-        report = _report(table, scorer, estimates, store, shown_progress)
+        report = replace(_report(table, scorer, estimates, store, shown_progress), meanings=meanings)
     return replace(report, pairs_by_use=dict(pair_counts))
 
 
@@ -161,7 +163,6 @@ def _report(
         reasons=_reasons(table, scored_table.ratings, items) if options.reasons else None,
         confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
-        meanings=_meanings(table, scored_table.scorer) if options.meanings and not exact else (),
         **report_parts(table, estimates, measure),
     )
     if evidence is not None:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
+from softirr.meaning.measures.arrays import crossed, unique_pairs
 from softirr.meaning.policy.attributes import LONGEST
-from softirr.statistics.matching.grouping import components
+from softirr.statistics.matching.grouping import linked_groups
 
 Pairs = NDArray[np.int64]
 
@@ -42,15 +44,16 @@ def pairs_of_same_items(table: AnnotationTable) -> Pairs:
     ndarray of int, shape (n, 2)
         Numbers of the texts, the smaller one first.
     """
-    pairs: set[tuple[int, int]] = set()
-    answers_by_item: dict[int, list[tuple[int, ...]]] = {}
-    for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True):
-        answers_by_item.setdefault(item, []).append(table.answers[answer])
-    for answers in answers_by_item.values():
-        for index, answer_texts in enumerate(answers):
-            for earlier in answers[:index]:
-                pairs |= {(min(a, b), max(a, b)) for a in answer_texts for b in earlier if a != b}
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    comparisons = Ratings.of(table).comparisons
+    sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
+    texts = np.array([text for answer in table.answers for text in answer], dtype=np.int64)
+    left_answers, right_answers = table.answer[comparisons.left_rows], table.answer[comparisons.right_rows]
+    owner, row, column = crossed(sizes[left_answers], sizes[right_answers])
+    starts = np.cumsum(sizes) - sizes
+    left_texts = texts[starts[left_answers][owner] + row]
+    right_texts = texts[starts[right_answers][owner] + column]
+    low, high, _ = unique_pairs(left_texts, right_texts)
+    return np.stack([low, high], axis=1)
 
 
 def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int]) -> Pairs:
@@ -108,24 +111,14 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> Pairs:
     ndarray of int, shape (m, 2)
         Numbers of the texts, the smaller one first.
     """
-    known_pairs = set(map(tuple, pairs.tolist()))
-    new_pairs: list[tuple[int, int]] = []
-    todo = [(np.arange(n), 0)]
-    while todo:
-        members, step = todo.pop()
-        cluster_of = np.full(n, -1)
-        cluster_of[members] = np.arange(len(members))
-        linked = pairs[(p >= _CUTS[step]) & (cluster_of[pairs[:, 0]] >= 0) & (cluster_of[pairs[:, 1]] >= 0)]
-        label = components(len(members), cluster_of[linked[:, 0]], cluster_of[linked[:, 1]])
-        order = np.argsort(label, kind="stable")
-        for group in np.split(members[order], np.flatnonzero(np.diff(label[order])) + 1):
-            if len(group) < 2:
-                continue
-            if len(group) <= _COMPLETED:
-                listed = sorted(group.tolist())
-                new_pairs += [
-                    (a, b) for index, b in enumerate(listed) for a in listed[:index] if (a, b) not in known_pairs
-                ]
-            elif step + 1 < len(_CUTS):
-                todo.append((group, step + 1))
-    return np.array(new_pairs[:MOST_BETWEEN], dtype=np.int64).reshape(-1, 2)
+    new_pairs: list[Pairs] = []
+    for group in linked_groups(n, pairs, p, cuts=_CUTS, largest=_COMPLETED):
+        if 2 <= len(group) <= _COMPLETED:
+            later, earlier = np.tril_indices(len(group), -1)
+            texts = np.sort(group)
+            new_pairs.append(np.stack([texts[earlier], texts[later]], axis=1))
+    if not new_pairs:
+        return np.zeros((0, 2), dtype=np.int64)
+    between = np.concatenate(new_pairs)
+    is_known = np.isin(between @ [n, 1], pairs @ [n, 1])
+    return between[~is_known][:MOST_BETWEEN]

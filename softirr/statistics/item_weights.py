@@ -20,8 +20,11 @@ from softirr.answers.ratings import Floats, Ints
 N_DRAWS = 400
 _AT_ONCE = 2_000
 """Number of items in a block of weights, which bounds the memory."""
-_SINGLE_FROM = 20_000_000
-"""Fewest numbers of an array of draws in single precision: in double precision they take too much memory."""
+_HALF_FROM = 20_000_000
+"""Fewest numbers of an array of draws in half precision: in double precision they take too much memory.
+
+Each is one of many in a mean, so its three digits are enough.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class ItemWeights:
 
 def number_format(size: int) -> Any:
     """Precision of an array of draws."""
-    return np.float64 if size < _SINGLE_FROM else np.float32
+    return np.float64 if size < _HALF_FROM else np.float16
 
 
 def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_items: int | None = None) -> Floats:

@@ -85,6 +85,26 @@ def unique_pairs(left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints, Calla
     return *np.divmod(keys, size), restored
 
 
+def crossed(m: Ints, n: Ints) -> tuple[Ints, Ints, Ints]:
+    """Every member of a left set with every member of the right set, for many pairs of sets.
+
+    Parameters
+    ----------
+    m, n : shape (k,)
+        Sizes of the left and of the right sets.
+
+    Returns
+    -------
+    three arrays of shape (sum(m * n),)
+        The pair of sets, the member of the left set and the member of the right set; row by row for each pair of sets.
+    """
+    area = m * n
+    owner = np.repeat(np.arange(len(m)), area)
+    within = np.arange(int(area.sum())) - np.repeat(np.cumsum(area) - area, area)
+    members = np.divmod(within, np.maximum(n, 1)[owner])
+    return owner, *members
+
+
 def mutual(directions: Floats) -> Floats:
     """Equivalence from both directions: sqrt(P(a ⇒ b) P(b ⇒ a)) (Wullschleger et al. 2026)."""
     return np.sqrt(directions[:, 0] * directions[:, 1])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, sums
+from softirr.meaning.measures.arrays import crossed
 
 
 def count_once(owner: Ints, left_texts: Ints, right_texts: Ints, same: Floats) -> Floats:
@@ -116,10 +117,7 @@ class TextPairs:
         """
         start = np.cumsum(sizes) - sizes
         m, n = sizes[first], sizes[second]
-        area = m * n
-        owner = np.repeat(np.arange(len(first)), area)
-        within = np.arange(int(area.sum())) - np.repeat(np.cumsum(area) - area, area)
-        row, col = within // np.maximum(n[owner], 1), within % np.maximum(n[owner], 1)
+        owner, row, col = crossed(m, n)
         left_texts, right_texts = texts[start[first[owner]] + row], texts[start[second[owner]] + col]
         identical = left_texts == right_texts
         if truth is not None and len(left_texts):

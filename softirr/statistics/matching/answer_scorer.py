@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.kinds import find_kind
-from softirr.meaning.measures.arrays import mutual
+from softirr.meaning.measures.arrays import crossed, mutual
 from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from softirr.meaning.measures.pairs import PairScorer
 
 # Text pairs that are requested at once: enough to keep a model busy, few enough to bound the memory.
-_ASKED_AT_ONCE = 1 << 21
+_ASKED_AT_ONCE = 1 << 18
 
 
 class AnswerScorer:
@@ -119,11 +119,9 @@ class AnswerScorer:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the pairs of texts in pairs of sets, row by row for each pair of sets, and the sizes of the sets."""
         sizes = np.stack([self._size[left_sets], self._size[right_sets]], axis=1)
-        area = sizes[:, 0] * sizes[:, 1]
-        within = np.arange(int(area.sum())) - np.repeat(np.cumsum(area) - area, area)
-        width = np.repeat(np.maximum(sizes[:, 1], 1), area)
-        left_texts = self._flat[np.repeat(self._start[left_sets], area) + within // width]
-        return left_texts, self._flat[np.repeat(self._start[right_sets], area) + within % width], sizes
+        owner, row, column = crossed(sizes[:, 0], sizes[:, 1])
+        left_texts = self._flat[self._start[left_sets][owner] + row]
+        return left_texts, self._flat[self._start[right_sets][owner] + column], sizes
 
     def _locate(
         self, answers: NDArray[np.int64]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from softirr.answers.ratings import Floats, Ints
 
 _LARGEST = 3000
 """Texts of a component that are clustered at once; a larger one is taken apart at its weaker pairs first."""
@@ -33,6 +35,34 @@ def components(n: int, left_nodes: ArrayLike, right_nodes: ArrayLike) -> NDArray
     return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
+def linked_groups(n: int, pairs: Ints, p: Floats, *, cuts: Sequence[float], largest: int) -> Iterator[Ints]:
+    """Yield groups of the n texts that equivalent pairs link, directly or through others.
+
+    A group of more than ``largest`` texts is taken apart at the next of the rising cuts; after the last one it is
+    yielded as it is.
+
+    Parameters
+    ----------
+    pairs : shape (m, 2)
+        Numbers of the compared texts.
+    p : shape (m,)
+        Equivalence of each pair; it links at a cut or above.
+    """
+    todo: list[tuple[Ints, int]] = [(np.arange(n), 0)]
+    while todo:
+        members, step = todo.pop()
+        position = np.full(n, -1)
+        position[members] = np.arange(len(members))
+        links = position[pairs[p >= cuts[step]]]
+        links = links[(links >= 0).all(axis=1)]
+        label = components(len(members), links[:, 0], links[:, 1])
+        for group in _by_label(members, label):
+            if len(group) > largest and step + 1 < len(cuts):
+                todo.append((group, step + 1))
+            else:
+                yield group
+
+
 def equivalent_groups(
     left_texts: ArrayLike, right_texts: ArrayLike, p: ArrayLike, *, weight: Sequence[float], threshold: float = 0.5
 ) -> list[list[int]]:
@@ -54,58 +84,43 @@ def equivalent_groups(
     list of list of int
         The groups, each with the most frequent text first.
     """
-    compared = {
-        (min(a, b), max(a, b)): value
-        for a, b, value in zip(
-            np.asarray(left_texts, dtype=np.int64).tolist(),
-            np.asarray(right_texts, dtype=np.int64).tolist(),
-            np.asarray(p, dtype=np.float64).tolist(),
-            strict=True,
-        )
-        if a != b
-    }
-    order = sorted(range(len(weight)), key=lambda i: (-weight[i], i))
-    rank = {text: position for position, text in enumerate(order)}
-    groups = [sorted(group, key=rank.__getitem__) for group in _linked(len(weight), compared, threshold)]
-    return sorted(groups, key=lambda group: rank[group[0]])
-
-
-def _linked(n: int, compared: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
-    """Groups by average linkage, one connected component after the other."""
-    todo = [(list(range(n)), threshold)]
+    pairs = np.stack([np.asarray(left_texts, dtype=np.int64), np.asarray(right_texts, dtype=np.int64)], axis=1)
+    values = np.asarray(p, dtype=np.float64)
+    n = len(weight)
+    cuts = [threshold, *(step for step in _STEPS if step > threshold)]
+    linked = list(linked_groups(n, pairs, values, cuts=cuts, largest=_LARGEST))
+    group_of = np.zeros(n, dtype=np.int64)
+    for number, group in enumerate(linked):
+        group_of[group] = number
+    within = np.flatnonzero(group_of[pairs[:, 0]] == group_of[pairs[:, 1]])
+    within = within[np.argsort(group_of[pairs[within, 0]], kind="stable")]
+    bounds = np.searchsorted(group_of[pairs[within, 0]], np.arange(len(linked) + 1)).tolist()
     groups: list[list[int]] = []
-    while todo:
-        members, cut = todo.pop()
-        number = {text: index for index, text in enumerate(members)}
-        links = [pair for pair, value in compared.items() if value >= cut and pair[0] in number]
-        label = components(len(members), [number[a] for a, _ in links], [number[b] for _, b in links])
-        by_label: dict[int, list[int]] = {}
-        for text, component_label in zip(members, label.tolist(), strict=True):
-            by_label.setdefault(component_label, []).append(text)
-        for component in by_label.values():
-            higher = next((step for step in _STEPS if step > cut), None)
-            if len(component) > _LARGEST and higher is not None:
-                todo.append((component, higher))
-            else:
-                groups += _clustered(component, compared, threshold)
-    return groups
+    for number, group in enumerate(linked):
+        members = within[bounds[number] : bounds[number + 1]]
+        groups += _clustered(group, pairs[members], values[members], threshold)
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.lexsort((np.arange(n), -np.asarray(weight)))] = np.arange(n)
+    return sorted((sorted(group, key=rank.__getitem__) for group in groups), key=lambda group: rank[group[0]])
 
 
-def _clustered(texts: list[int], compared: Mapping[tuple[int, int], float], threshold: float) -> list[list[int]]:
+def _clustered(texts: Ints, pairs: Ints, p: Floats, threshold: float) -> list[list[int]]:
+    """Clusters of linked texts by average linkage, from their compared pairs."""
     if len(texts) <= 2:
-        return [texts]
+        return [texts.tolist()]
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
-    number = {text: index for index, text in enumerate(texts)}
-    distance = np.ones((len(texts), len(texts)))
-    for a, text in enumerate(texts):
-        for b in range(a):
-            value = compared.get((min(text, texts[b]), max(text, texts[b])))
-            if value is not None:
-                distance[a, b] = distance[b, a] = 1.0 - value
+    order = np.sort(texts)
+    rows, cols = np.searchsorted(order, pairs).T
+    distance = np.ones((len(order), len(order)))
+    distance[rows, cols] = distance[cols, rows] = 1.0 - p
+    np.fill_diagonal(distance, 0.0)
     label = fcluster(linkage(squareform(distance, checks=False), "average"), 1.0 - threshold + 1e-9, "distance")
-    groups: dict[int, list[int]] = {}
-    for text, cluster in zip(number, label.tolist(), strict=True):
-        groups.setdefault(cluster, []).append(text)
-    return list(groups.values())
+    return [group.tolist() for group in _by_label(order, label)]
+
+
+def _by_label(members: Ints, label: Ints) -> list[Ints]:
+    """The members with each label."""
+    order = np.argsort(label, kind="stable")
+    return np.split(members[order], np.flatnonzero(np.diff(label[order])) + 1)
