@@ -257,5 +257,8 @@ def plain_number(text: str) -> float | None:
     --------
     >>> plain_number(" 1.5 "), plain_number("-2e3"), plain_number("1_0"), plain_number("1,5"), plain_number("nan")
     (1.5, -2000.0, None, None, None)
+    >>> plain_number("\u22122")  # the minus sign of printed text and of Nordic spreadsheets
+    -2.0
     """
+    text = text.replace("\u2212", "-")
     return float(text) if _NUMBER.fullmatch(text.strip()) else None

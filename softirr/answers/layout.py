@@ -150,10 +150,13 @@ def find_columns(columns: Sequence[str], layout: Layout, name: str) -> Columns |
     if not layout.names_columns:
         return columns_by_names(columns)
     header = _Header(columns, name)
+    item = header.find(layout.item or "item")
     if layout.raters:
-        return Columns("wide", header.find(layout.item or "item"), (), header.groups(layout.raters, "raters"))
-    item, rater = header.find(layout.item or "item"), header.find(layout.rater or "rater")
-    return Columns("long", item, rater, header.groups(layout.text or ("text",), "text"))
+        return Columns("wide", item, (), header.groups(layout.raters, "raters", item))
+    rater = header.find(layout.rater or "rater")
+    if not set(item).isdisjoint(rater):
+        raise InputError(f"{name}: {option('item')} and {option('rater')} name the same column.")
+    return Columns("long", item, rater, header.groups(layout.text or ("text",), "text", (*item, *rater)))
 
 
 def is_role(role: str, name: str) -> bool:
@@ -216,10 +219,14 @@ class _Header:
             self._exact.setdefault(column, []).append(index)
             self._folded.setdefault(_folded(column), []).append(index)
 
-    def groups(self, specs: Groups, option_name: str) -> dict[str, tuple[int, ...]]:
-        """Return the columns that an option names, each or each group with its label."""
-        named_columns = list(self._named(specs))
+    def groups(self, specs: Groups, option_name: str, taken: Sequence[int]) -> dict[str, tuple[int, ...]]:
+        """Return the columns that an option names, each or each group with its label; none is `taken` by names."""
+        named_columns = list(self._named(specs, taken))
         indices_used = [i for _, indices in named_columns for i in indices]
+        if not set(taken).isdisjoint(indices_used):
+            raise InputError(
+                f"{self._name}: {option(option_name)} names a column that has the names of items or raters."
+            )
         if len(set(indices_used)) < len(indices_used):
             raise InputError(f"{option_name} names a column twice.")
         groups: dict[str, tuple[int, ...]] = {}
@@ -252,7 +259,7 @@ class _Header:
             "or with item and raters."
         )
 
-    def _named(self, specs: Groups) -> Iterator[tuple[str, tuple[int, ...]]]:
+    def _named(self, specs: Groups, taken: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
         if isinstance(specs, Mapping):
             for label, names in specs.items():
                 yield label, tuple(self._index(name) for name in ([names] if isinstance(names, str) else names))
@@ -262,15 +269,16 @@ class _Header:
             for name in names:
                 label, _, column = name.partition("=")
                 if "*" in name and not self._has(name):
-                    yield from self._matching(name)
+                    yield from self._matching(name, taken)
                 elif column and not self._has(name):
                     yield label.strip(), self.find(column.strip())
                 else:
                     yield name, self.find(name)
 
-    def _matching(self, pattern: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield the columns that match a pattern such as ``nurse_*``."""
-        matching = [i for i, column in enumerate(self._columns) if fnmatchcase(_folded(column), _folded(pattern))]
+    def _matching(self, pattern: str, taken: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield the columns that match a pattern such as ``nurse_*``, without those that are `taken`."""
+        columns = ((i, column) for i, column in enumerate(self._columns) if i not in taken)
+        matching = [i for i, column in columns if fnmatchcase(_folded(column), _folded(pattern))]
         if not matching:
             raise InputError(f"{self._name} has no column like {pattern!r}; it has {listed(self._columns)}.")
         yield from ((self._columns[i], (i,)) for i in matching)

@@ -1,4 +1,4 @@
-"""Names of items and raters that are probably a mistake: one name in two forms."""
+"""Names of items and raters, values and texts that are probably a mistake: one name in two forms, or a damaged one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from softirr.answers.missing import AUTO, MissingMarks
 from softirr.answers.table import AnnotationTable
+from softirr.plural import plural
 from softirr.text import normalize
 
 _MOST = 5
 _LONGEST = 40
 _NUMBER = re.compile(r"[+]?(\d{1,3}(?:[,'’ ]\d{3})+|\d+)(?:\.0*)?")
+_SHORTENED = re.compile(r"\d(?:[.,]\d+)?E\+\d+")
+"""A long number as a spreadsheet shows it."""
+_LETTER = re.compile(r"[^\W\d_]")
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|[+=<>]|(?<!\w)-(?=\d)|-$")
 
 
@@ -35,7 +40,7 @@ def name_form(name: str) -> tuple[str, ...]:
 
 
 def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
-    """Warnings of names in two forms, each with what to do.
+    """Warnings of names in two forms, and of those that are a mark or a shortened number, each with what to do.
 
     Two items of one form count as a mistake only if no rater has answered both.
 
@@ -48,7 +53,48 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
     Raters may be counted twice, because their names differ in form only
     Items may be counted twice, because their ids differ in form only
     """
-    return (*_raters(table), *_items(table))
+    return (*_raters(table), *_items(table), *_no_names("rater", table.raters), *_no_names("item", table.items))
+
+
+def value_warnings(texts: Sequence[str]) -> Iterator[str]:
+    """A warning of categories in two forms.
+
+    Examples
+    --------
+    >>> list(value_warnings(["Yes", "no", "yes"]))
+    ["Values that differ in form only count as different: 'Yes' and 'yes'. Write each value one way."]
+    """
+    if groups := _alike(texts):
+        yield (
+            f"Values that differ in form only count as different: {_listed(groups, texts)}. Write each value one way."
+        )
+
+
+def damaged_texts(texts: Sequence[str]) -> Iterator[str]:
+    """A warning of texts that lost characters when they were saved in an encoding without them.
+
+    Examples
+    --------
+    >>> [warning.split(",")[0] for warning in damaged_texts(["????", "38.5 ???", "really???", "fever"])]
+    ['2 different texts seem to have lost characters']
+    """
+    damaged = [text for text in texts if "\ufffd" in text or (text.count("?") > 2 and not _LETTER.search(text))]
+    if damaged:
+        count = plural(len(damaged), "text seems", "different texts seem")
+        yield (
+            f"{count} to have lost characters, as {_short(damaged[0])}, so that different answers may count as the "
+            "same. Save the original table as UTF-8."
+        )
+
+
+def _no_names(role: str, names: Sequence[str]) -> Iterator[str]:
+    marks = MissingMarks.of(AUTO)
+    groups = [[index] for index, name in enumerate(names) if marks.has(name) or _SHORTENED.fullmatch(name)]
+    if groups:
+        yield (
+            f"{plural(len(groups), role)} written like a missing value or like a number that a spreadsheet has "
+            f"shortened: {_listed(groups, names)}. If several {role}s became one, write their own names."
+        )
 
 
 def _raters(table: AnnotationTable) -> Iterator[str]:

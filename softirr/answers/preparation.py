@@ -77,6 +77,11 @@ class Work:
         """Meaning of a blank answer."""
         return self.settings.empty or self.raw.blank
 
+    def name_of(self, rater: str) -> tuple[str, str]:
+        """Return the name of a rater under the settings, and the name that the input has for them."""
+        input_name, names = self.names.get(rater, rater), self.settings.rater_names
+        return names.get(rater, names.get(input_name, input_name)), input_name
+
     def put(self, key: Key, answer: RawAnswer, texts: tuple[str, ...] | None) -> None:
         """Replace the texts of an answer, or leave it out if they are None."""
         if texts is None:

@@ -9,7 +9,7 @@ from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.limits import has_too_much, within_limits
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
-from softirr.answers.names import name_warnings
+from softirr.answers.names import damaged_texts, name_warnings, value_warnings
 from softirr.answers.origin import Reading
 from softirr.answers.preparation import Key, Preparation, Work
 from softirr.answers.prepare_values import read_values, separate_values
@@ -17,7 +17,7 @@ from softirr.answers.raw import RawAnswer, RawField, RawInput
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
 from softirr.answers.table import AnnotationTable, Answer, Excluded
-from softirr.answers.table_notes import table_notes
+from softirr.answers.table_notes import rater_notes, table_notes
 from softirr.errors import InputError, option
 from softirr.plural import plural
 
@@ -64,7 +64,7 @@ def prepare(
     table = AnnotationTable.from_answers(
         (Answer(*key, answer.texts or (), work.texts_before_split.get(key)) for key, answer in work.answers.items()),
         items=work.items,
-        raters=dict.fromkeys(_name(work, answer.rater)[0] for answer in raw.answers),
+        raters=dict.fromkeys(work.name_of(answer.rater)[0] for answer in raw.answers),
         excluded=work.excluded,
         casefold=settings.casefold,
         ignore_harakat=settings.ignore_harakat,
@@ -73,7 +73,9 @@ def prepare(
         reading = Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
         table = replace(table, reading=reading, input_sha256=sha256)
     counts = MarkCounts.of(table, work.marks)
-    warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *work.notes)
+    warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *damaged_texts(table.texts), *work.notes)
+    if work.kind.confusions and work.kind.number is None:
+        warnings += (*value_warnings(table.texts),)
     split = None
     if settings.split is not None and work.kind.is_text:
         split = Split(settings.split, work.n_split)
@@ -94,7 +96,7 @@ def _prepared(raw: RawField, settings: Preparation, source: RawInput | None, *, 
     work.is_one_of_several = source is not None and len(source.fields) > 1
     _merge_repeats(work)
     if has_notes:
-        work.notes += table_notes(work)
+        work.notes += (*rater_notes(work, source), *table_notes(work))
     _match_regions(work)
     _split_texts(work)
     separate_values(work)
@@ -139,19 +141,12 @@ def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate:
     return replace(prepared, excluded=excluded, warnings=warnings, **unchanged)
 
 
-def _name(work: Work, rater: str) -> tuple[str, str]:
-    """Return the name of a rater under the settings, and the name that the input has for them."""
-    input_name = work.names.get(rater, rater)
-    names = work.settings.rater_names
-    return names.get(rater, names.get(input_name, input_name)), input_name
-
-
 def _merge_repeats(work: Work) -> None:
     """Give each rater one answer to an item, under the names of the settings."""
     settings = work.settings
     repeats = work.raw.repeats if work.raw.is_merged else settings.repeats or work.raw.repeats
     for answer in work.raw.answers:
-        name, input_name = _name(work, answer.rater)
+        name, input_name = work.name_of(answer.rater)
         if settings.ignored_raters and not settings.ignored_raters.isdisjoint((name, input_name, answer.rater)):
             work.excluded.append(Excluded(answer.item, name, IGNORED))
             continue

@@ -47,12 +47,25 @@ def read_values(work: Work) -> None:
             "that differ from every value."
         )
     _check_values(work)
+    _note_unseparated(work)
     n_several = sum(len(answer.texts or ()) > 1 for answer in work.answers.values())
     if n_several and work.raw.is_separate and kind.name in _SINGLE:
         work.notes.append(
             f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as "
             "of "
             "several regions: they count as a set."
+        )
+
+
+def _note_unseparated(work: Work) -> None:
+    """Note that no value of the table has the mark that joins several."""
+    mark = ">" if work.kind.name in ("path", "ranking") else ";" if work.kind.is_list else ""
+    texts = [answer.texts for answer in work.answers.values() if answer.texts]
+    has_mark = any(len(answer_texts) > 1 or mark in answer_texts[0] for answer_texts in texts)
+    if mark and texts and not has_mark and not work.raw.is_separate:
+        work.notes.append(
+            f"No answer has the mark {mark} of the kind {shown(work.kind.name)} ({work.kind.values}), so each counts "
+            f"as one whole, as {shown(texts[0][0])!r}."
         )
 
 

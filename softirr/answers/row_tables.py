@@ -45,6 +45,11 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
     columns = find_columns(table.columns, layout, table.name)
     if columns is None:
         raise UnknownColumns(table.name, table.columns)
+    answer_columns = {table.columns[i] for indices in columns.groups.values() for i in indices}
+    if request.weights.name in answer_columns:
+        raise InputError(
+            f"{table.name}: the column {request.weights.name!r} has the weights, so it cannot have answers, too."
+        )
     rows = replace(table, blank="" if layout.empty else table.blank)
     fields = _new_fields(table, columns, layout)
     read = _read_long if columns.kind == "long" else _read_wide
@@ -155,7 +160,7 @@ def _read_long(
             cell = row.cells[indices[0]]
             if quotes is not None:
                 quotes.note(row.number, rater, cell)
-            if null_is_missing and cell is None:
+            if null_is_missing and (cell is None or cell != cell):  # null or NaN
                 fields[name].add_item(item)
             else:
                 _add(fields[name], (item, rater), row, indices)

@@ -1,15 +1,44 @@
-"""Notes about a table of answers: blank cells, repeated rows, and answers that are the same everywhere."""
+"""Notes about a table of answers: names of raters, blank cells, repeated rows, and answers that are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from softirr.answers.layout import shown
 from softirr.answers.preparation import Work
+from softirr.answers.raw import RawInput
 from softirr.errors import option
 from softirr.plural import plural
 
+_MOST = 5
+"""Maximum number of names in a note."""
 _FEW = 3
 """Items on which all raters may well agree."""
+
+
+def rater_notes(work: Work, source: RawInput | None) -> Iterator[str]:
+    """Yield which names of the settings no rater has, and which raters get one name."""
+    settings = work.settings
+    if not settings.rater_names and not settings.ignored_raters:
+        return
+    fields = [work.raw] if source is None else source.fields.values()
+    names = {answer.rater: work.name_of(answer.rater) for raw in fields for answer in raw.answers}
+    all_names = {name for rater, (name, input_name) in names.items() for name in (rater, name, input_name)}
+    for setting, raters in (("ignore-raters", settings.ignored_raters), ("rater-names", settings.rater_names)):
+        if unknown := sorted(set(raters) - all_names):
+            yield f"No rater is named {_quoted(unknown, ' or ')}, as {option(setting)} says."
+    merged: dict[str, set[str]] = {}
+    for name, input_name in names.values():
+        merged.setdefault(name, set()).add(input_name)
+    for name, input_names in merged.items():
+        if len(input_names) > 1:
+            together = _quoted(sorted(input_names), " and ")
+            yield f"The raters {together} have one name, {shown(name)!r}, and count as one rater."
+
+
+def _quoted(names: Sequence[str], word: str) -> str:
+    more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
+    return word.join([*(repr(shown(name)) for name in names[:_MOST]), *more])
 
 
 def table_notes(work: Work) -> Iterator[str]:

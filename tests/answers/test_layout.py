@@ -59,6 +59,14 @@ class TestWide:
     def test_columns_by_a_pattern_and_in_any_case(self) -> None:
         assert rows(read(WIDE, item="ID", raters="NURSE_*")) == rows(read(WIDE, item="id", raters="nurse_1,nurse_2"))
 
+    def test_a_column_of_items_has_no_answers(self) -> None:
+        text = "id,ann,bob,share\n1,x,x,1\n2,y,z,2\n"
+        assert read(text, item="id", raters="*").raters == ("ann", "bob", "share")
+        assert "raters= names a column that has the names of items" in refusal(text, item="id", raters="id,ann,bob")
+        assert "text= names a column that has the names" in refusal(text, item="id", rater="ann", text="ann")
+        assert "item= and rater= name the same column" in refusal(text, item="id", rater="id", text="ann")
+        assert "'share' has the weights" in refusal(text, item="id", raters="*", weight="share")
+
     def test_an_item_of_two_columns(self) -> None:
         text = "case,question,ann,bob\n1,a,x,y\n1,b,x,x\n"
         assert read(text, item="case+question", raters="ann,bob").items == ("1 / a", "1 / b")

@@ -57,3 +57,35 @@ def test_inspect_and_score_say_so(tmp_path: Path, cli: Cli) -> None:
         output = cli(*command)
         assert "Note: Raters may be counted twice" in output
         assert "Note: Items may be counted twice" in output
+
+
+def test_names_that_are_missing_or_shortened_are_counted() -> None:
+    rows = "item,rater,text\n1.2E+12,ann,x\n1.2E+12,NA,x\nNA,ann,y\nNA,NA,z\n3,ann,x\n3,bob,y\n"
+    raters, items = warnings(rows)
+    assert raters.startswith("1 rater written like a missing value") and "'NA'" in raters
+    assert items.startswith("2 items written like a missing value") and "'1.2E+12'; 'NA'" in items
+
+
+def test_categories_in_two_forms_cause_a_warning_and_texts_do_not() -> None:
+    rows = "item,rater,side\n1,ann,Left\n1,bob,left\n2,ann,1\n2,bob,1.0\n3,ann,right\n3,bob,right\n"
+    columns = {"item": "item", "rater": "rater", "text": "side"}
+    (warning,) = warnings(rows, kind="nominal", **columns)
+    assert "'1' and '1.0'; 'Left' and 'left'" in warning
+    assert warnings(rows, **columns) == warnings(rows, kind="ordinal:Left,left,1,1.0,right", **columns) == ()
+
+
+@pytest.mark.parametrize("text", ["????", "?????? 38", "f\ufffdver"])
+def test_texts_with_lost_characters_cause_a_warning(text: str) -> None:
+    (warning,) = warnings(f"item,rater,text\n1,ann,{text}\n1,bob,{text}\n2,ann,x???\n2,bob,x\n")
+    assert warning.startswith("1 text seems to have lost characters") and "UTF-8" in warning
+
+
+def test_raters_of_the_options_are_in_the_table() -> None:
+    rows = "item,rater,text\n1,ann,x\n1,bob,x\n2,cy,x\n2,bob,x\n"
+    (warning,) = warnings(rows, ignore_raters=["Cy", "ann"])
+    assert warning == "No rater is named 'Cy', as ignore_raters= says."
+    (warning,) = warnings(rows, rater_names={"zoe": "Zoe", "cy": "Cy"})
+    assert warning == "No rater is named 'zoe', as rater_names= says."
+    (warning,) = warnings(rows, rater_names={"ann": "bob"})
+    assert warning == "The raters 'ann' and 'bob' have one name, 'bob', and count as one rater."
+    assert warnings(rows, rater_names={"ann": "bob", "bob": "ann"}) == ()

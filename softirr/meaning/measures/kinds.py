@@ -124,8 +124,10 @@ def _places(
         return dict(zip(table.texts, np.interp(values / 2, numbers / 2, positions).tolist(), strict=True))
     if _is_ordinal(kind):
         values = _ordinal(table, values)
-    if kind.name != "ratio" and len(values):
-        half = values / 2  # the range of ±1e308 overflows
+    half = values / 2  # the range of ±1e308 overflows, and so does a sum
+    if kind.name == "ratio":
+        values = half
+    elif len(values):
         lowest, highest = half[compared].min(), half[compared].max()
         values = (np.clip(half, lowest, highest) - lowest) / ((highest - lowest) or 1.0)
     return dict(zip(table.texts, values.tolist(), strict=True))
