@@ -106,6 +106,12 @@ class Note(str):
         note.on_command_line = _worded(sentence, _as_option, " ")
         return note
 
+    def of(self, label: str) -> Note:
+        """The note about one of several inputs."""
+        note = super().__new__(type(self), f"{label}: {self}")
+        note.on_command_line = f"{label}: {self.on_command_line}"
+        return note
+
 
 def on_command_line(sentence: str) -> str:
     """A note or any other sentence with the options of the command line."""

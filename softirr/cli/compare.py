@@ -124,7 +124,7 @@ def _compared_models(arguments: argparse.Namespace) -> Any:
 
     table = read_table(arguments, arguments.files[0], models=names_a_model(arguments.models))
     with open_scoring(arguments) as cache_and_progress:
-        comparison = compare_models(
+        return compare_models(
             table,
             arguments.models or None,
             build_measure(arguments),
@@ -135,7 +135,6 @@ def _compared_models(arguments: argparse.Namespace) -> Any:
             judgments=arguments.judgments,
             **cache_and_progress,
         )
-    return replace(comparison, warnings=(*comparison.warnings, *table.warnings))
 
 
 def _compared(arguments: argparse.Namespace) -> Any:

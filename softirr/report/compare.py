@@ -27,6 +27,7 @@ from softirr.report.compared_parts import (
     differences_of,
     few_items,
     open_scoring,
+    reading_notes,
 )
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import is_table, table_from
@@ -140,16 +141,15 @@ def _parts(
 def _measure_parts(
     table: AnnotationTable, measures: Sequence[str | Measure]
 ) -> dict[str, tuple[AnnotationTable, str | Measure]]:
-    if len(measures) < 2:
-        raise InputError("A comparison needs at least two measures.")
-    return {_measure_name(scorer): (table, scorer) for scorer in measures}
+    by_name = {_measure_name(scorer): (table, scorer) for scorer in measures}
+    if len(by_name) < 2:
+        raise InputError("A comparison needs at least two different measures.")
+    return by_name
 
 
 def _policy_parts(
     table: AnnotationTable, measure: str | Measure, policies: Sequence[str | Policy]
 ) -> dict[str, tuple[AnnotationTable, str | Measure]]:
-    if len(policies) < 2:
-        raise InputError("A comparison needs at least two policies.")
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     by_label = {
         policy if isinstance(policy, str) else policy.describe(): (
@@ -157,6 +157,8 @@ def _policy_parts(
         )
         for policy in policies
     }
+    if len(by_label) < 2:
+        raise InputError("A comparison needs at least two different policies.")
     return {
         label: (split_table(table, policy.split), under_policy(scorer, policy)) for label, policy in by_label.items()
     }
@@ -172,7 +174,8 @@ def _comparison(
         groups.append(scored_part.group(samples[-1], scored_part.estimates.coefficients[name]))
     independent = items == "other"
     differences = differences_of(groups, samples, independent, adjust)
-    warnings = [_SEPARATE_CHANCE, *few_items(groups)]
+    notes = reading_notes({label: scored_part.table for label, (_, scored_part) in scored_parts.items()})
+    warnings = [*notes, _SEPARATE_CHANCE, *few_items(groups)]
     warnings += [
         f"{scored_part.label}: the judgments are not used. {scored_part.problem}"
         for _, scored_part in scored_parts.values()

@@ -23,6 +23,7 @@ from softirr.report.compared_parts import (
     differences_of,
     few_items,
     open_scoring,
+    reading_notes,
     require_rater,
 )
 from softirr.report.comparison import Comparison
@@ -176,7 +177,7 @@ class _Contrasts:
         self._judged = _judged_raters(table, scoring, judgments)
         self.groups: list[Group] = []
         self.differences: list[Difference] = []
-        self.warnings: list[str] = [] if self._judged is None else list(self._judged.warnings)
+        self.warnings = [*reading_notes({"": table}), *(self._judged.warnings if self._judged else ())]
         self.misfits: dict[str, None] = {}
 
     def add(self, models: Sequence[str]) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from softirr.answers.missing import unchecked_in_words
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
-from softirr.errors import InputError
+from softirr.errors import InputError, Note
 from softirr.meaning.measures import Measure, takes_model
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import MemoryCache, PairCache
@@ -36,6 +37,15 @@ NOT_AUDITED = (
     "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
     "difference only as far as it is the same in both parts."
 )
+
+
+def reading_notes(tables: Mapping[str, AnnotationTable]) -> list[str]:
+    """What to know about the answers of each table by its label, which is named unless all tables share it."""
+    labels: dict[Note, list[str]] = {}
+    for label, table in tables.items():
+        for sentence in (*table.warnings, *unchecked_in_words(table)):
+            labels.setdefault(Note(sentence), []).append(label)
+    return [note if len(of) == len(tables) else note.of(", ".join(of)) for note, of in labels.items()]
 
 
 @dataclass(frozen=True)

@@ -200,12 +200,6 @@ def test_values_without_the_mark_of_their_kind_cause_a_note(kind, cells, mark):
     assert notes(f"a {mark} b", cells[1]) == []
 
 
-def test_typographic_minus_is_a_sign():
-    frame = pd.DataFrame({"item": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2, "text": ["\u22122", "-2", "1", "1"]})
-    table = softirr.read(frame, kind="interval")
-    assert not table.excluded and softirr.agreement(table).coefficients["krippendorff_alpha"].value == 1
-
-
 def test_invalid_values_of_the_kind_are_dropped_and_counted(tmp_path, cli):
     rows = '1,ann,3\n1,bob,tall\n2,ann,4\n2,bob,5\n3,ann,"5; 6"\n3,bob,6\n'
     table = softirr.read(io.StringIO(f"item,rater,text\n{rows}"), kind="interval")

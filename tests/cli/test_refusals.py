@@ -49,7 +49,9 @@ COMMANDS = {
     "audit sample a.csv --judgments 0 --measure exact": "argument --judgments: '0' is not a positive whole number",
     "compare a.csv": "Name two files, or compare within one with --measures, --policies or --models.",
     "compare a.csv b.csv --measures exact indel": "--measures compares within one file, but there are 2.",
-    "compare a.csv --measures exact": "A comparison needs at least two measures.",
+    "compare a.csv --measures exact": "A comparison needs at least two different measures.",
+    "compare a.csv --measures exact exact": "A comparison needs at least two different measures.",
+    "compare a.csv --policies finding finding": "A comparison needs at least two different policies.",
     "compare a.csv --measures exact indel --paired": "--paired is about items of several files, so it does not go with "
     "--measures.",
     "compare a.csv b.csv --margin 0.1": "--margin needs --models.",

@@ -53,6 +53,16 @@ class TestFiles:
         result = cli("compare", path, path, "--measure", "exact", "--json")
         assert result["difference"]["value"] == 0 and result["difference"]["ci95"] == [0, 0]
 
+    def test_notes_on_the_answers_of_each_file_are_shown(self, tmp_path: Path, cli: Cli) -> None:
+        rows = [*rows_of(9, GOOD), ("1000", "ann", "n/a")]
+        paths = [written(tmp_path / name, rows) for name in ("a.csv", "b.csv")]
+        paths.append(written(tmp_path / "c.csv", rows_of(9, BAD)))
+        note = "1 text counts as a missing answer"
+        for files, start in ((paths[:2], note), (paths, f"a.csv, b.csv: {note}")):
+            warnings = cli("compare", *files, "--measure", "exact", "--json")["warnings"]
+            (warning,) = (warning for warning in warnings if note in warning)
+            assert warning.startswith(start) and "--missing none" in warning
+
     def test_files_of_one_name_are_all_compared(
         self, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
     ) -> None:
