@@ -9,7 +9,7 @@ from flask import Response, current_app, g, request
 from ml_backend.auth.keys import Person, PersonalLinks, Scope
 from ml_backend.auth.origins import check_source
 from ml_backend.auth.requests import Refused, connected_projects, find_project, keys, store
-from ml_backend.auth.session_users import session_user
+from ml_backend.auth.session_users import keep_cookie, session_user
 from ml_backend.store.store import Row, is_connected
 
 __all__ = [
@@ -182,18 +182,5 @@ def remember_key(response: Response, project: Row, key: str) -> None:
 
 
 def remember_person(response: Response, project: Row, token: str, seconds: float) -> None:
-    """Store a personal link's token in the browser.
-
-    Pages of Label Studio on the same host, whatever its port, and behind the same proxy are of the same site. On
-    another host the browser sends the cookie from the panel's frame only over https.
-    """
-    secure = request.is_secure or str(project["connection"].get("panel_base") or "").startswith("https:")
-    response.set_cookie(
-        f"{PERSON_COOKIE}-{project['number']}",
-        token,
-        max_age=int(seconds),
-        httponly=True,
-        samesite="None" if secure else "Lax",
-        secure=secure,
-        path=urlsplit(request.script_root).path or "/",
-    )
+    """Store a personal link's token in the browser."""
+    keep_cookie(project, PERSON_COOKIE, token, response, seconds=int(seconds))

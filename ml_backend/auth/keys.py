@@ -62,11 +62,13 @@ class PersonalLinks:
     ----------
     secret : bytes
         As for `Keys`.
+    purpose : str
+        A token that was made for another purpose is not accepted.
     """
 
-    def __init__(self, secret: bytes):
+    def __init__(self, secret: bytes, purpose: str = "personal link"):
         signer = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
-        self._serializer = URLSafeSerializer(secret, salt="softirr personal link 1", signer_kwargs=signer)
+        self._serializer = URLSafeSerializer(secret, salt=f"softirr {purpose} 1", signer_kwargs=signer)
 
     def make(self, person: Person, project: int, *, generation: int, until: float) -> str:
         """The link's token; it expires at `until` (Unix time), or when the project's keys are replaced."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
+import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
+
+from ml_backend.auth.session_users import session_client
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreachable
 from ml_backend.labelstudio.regions import turn_in_words
 from softirr.answers.labelstudio import AGREED_ID
 from softirr.answers.labelstudio_results import control_kind, control_values, name_in_turn, with_turns
 
-if TYPE_CHECKING:
-    import httpx
-
 __all__ = ["OwnSession", "copied_results", "region_results", "text_results"]
 
-TIMEOUT = 20.0
 _NUMBERS = ("rating", "number")
 
 
@@ -153,26 +152,10 @@ def _agreed_values(
 
 
 class OwnSession:
-    """Label Studio as the person who owns this session.
-
-    Parameters
-    ----------
-    base : str
-        Address of Label Studio.
-    session : str
-        Value of the person's session cookie.
-    csrf : str, optional
-        Value of their CSRF cookie; Label Studio only checks that cookie and header agree.
-    """
+    """Label Studio as the person who owns a session; the parameters are explained at `session_client`."""
 
     def __init__(self, base: str, *, session: str, csrf: str | None):
-        token = csrf or secrets.token_hex(16)
-        self._options: dict[str, Any] = {
-            "base_url": base,
-            "cookies": {"sessionid": session, "csrftoken": token},
-            "headers": {"X-CSRFToken": token, "Referer": f"{base.rstrip('/')}/"},
-            "timeout": TIMEOUT,
-        }
+        self._client = functools.partial(session_client, base, session, csrf)
 
     def annotations(self, task: int) -> list[dict[str, Any]]:
         """Return the annotations of a task.
@@ -217,10 +200,8 @@ class OwnSession:
             self._send("DELETE", f"/api/annotations/{annotation}/")
 
     def _send(self, method: str, path: str, **options: Any) -> Any:
-        import httpx
-
         try:
-            with httpx.Client(**self._options) as http:
+            with self._client() as http:
                 return _body(http.request(method, path, **options))
         except httpx.HTTPError:
             raise Unreachable("Label Studio can’t be reached.") from None

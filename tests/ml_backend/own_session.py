@@ -18,15 +18,20 @@ class LabelStudio:
         self.role: str | None = "RE"
         self.user = 9
         self.broken = False
+        self.is_away = False
+        self.n_asked = 0
         self.annotations: list[dict[str, Any]] = []
         self.requests: list[httpx.Request] = []
         self._ids = itertools.count(70)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         path, method = request.url.path, request.method
+        if self.is_away:
+            raise httpx.ConnectError("away")
         if "sessionid=mine" not in request.headers.get("cookie", ""):
             return httpx.Response(401)
         if path == "/api/current-user/whoami":
+            self.n_asked += 1
             membership = {"organization_membership": {"role": self.role}}
             return httpx.Response(200, json={"id": self.user, "first_name": "Rae", "last_name": "Viewer", **membership})
         if path == f"/api/projects/{NUMBER}/":
