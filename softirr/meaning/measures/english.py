@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from softirr.meaning.measures.languages import function_words
+from softirr.meaning.measures.scripts import LATIN, letter_scripts
 
 ENGLISH_TEST = "english.npz"
 """File of the test, in the folder of the multilingual model."""
@@ -81,9 +82,8 @@ def mostly_latin(text: str) -> bool:
     >>> mostly_latin("α-synuclein"), mostly_latin("发烧 38 °C")
     (True, False)
     """
-    letters = [c for c in text if c.isalpha()]
-    latin = sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters)
-    return 2 * latin > len(letters)
+    scripts = letter_scripts(text)
+    return 2 * scripts.count(LATIN) > len(scripts)
 
 
 def letter_groups(text: str) -> list[int]:

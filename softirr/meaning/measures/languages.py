@@ -6,12 +6,12 @@ Enough for the texts of a whole project, not for a single one.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from softirr.meaning.lexicon.words import rows
+from softirr.meaning.measures.scripts import LATIN, letter_scripts
 
 ENGLISH = "English"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -90,11 +90,10 @@ def language_profile(texts: Sequence[str]) -> LanguageProfile:
     scripts: dict[str, int] = {}
     foreign = 0
     for text in texts:
-        words = {word.casefold() for word in _WORD.findall(text)}
-        languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+        languages = _languages(text)
         for name in languages:
             having[name] += 1
-        script = _script(text)
+        script = _language_of_script(text)
         if script is not None:
             scripts[script] = scripts.get(script, 0) + 1
         has_accent = any(c.isalpha() and not c.isascii() for c in text)
@@ -118,8 +117,7 @@ def function_words(text: str) -> int:
     >>> function_words("pain in the chest"), function_words("douleur dans la poitrine"), function_words("fever")
     (1, -1, 0)
     """
-    words = {word.casefold() for word in _WORD.findall(text)}
-    languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+    languages = _languages(text)
     return 1 if ENGLISH in languages else -1 if languages else 0
 
 
@@ -131,18 +129,23 @@ def language_of_text(text: str) -> str:
     >>> language_of_text("כאב ראש"), language_of_text("douleur dans la poitrine"), language_of_text("fever")
     ('Hebrew', 'French', 'English')
     """
-    if (script := _script(text)) is not None:
-        return script
-    words = {word.casefold() for word in _WORD.findall(text)}
-    languages = [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+    if (language := _language_of_script(text)) is not None:
+        return language
+    languages = _languages(text)
     return ENGLISH if not languages or ENGLISH in languages else languages[0]
 
 
-def _script(text: str) -> str | None:
-    """The script of most letters of a text; None if it is Latin."""
-    letters = [c for c in text if c.isalpha()]
-    non_latin = [c for c in letters if not c.isascii() and not unicodedata.name(c, "").startswith("LATIN")]
-    if len(non_latin) * 2 <= len(letters):
+def _languages(text: str) -> list[str]:
+    """The languages whose function words a text has."""
+    words = {word.casefold() for word in _WORD.findall(text)}
+    return [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+
+
+def _language_of_script(text: str) -> str | None:
+    """The language that is written in the script of most letters of a text; None if they are Latin."""
+    scripts = letter_scripts(text)
+    other_scripts = [script for script in scripts if script != LATIN]
+    if len(other_scripts) * 2 <= len(scripts):
         return None
-    names = (unicodedata.name(c, "").split()[0] for c in non_latin)
-    return next((_languages_of_scripts()[name] for name in names if name in _languages_of_scripts()), UNRECOGNIZED)
+    languages = _languages_of_scripts()
+    return next((languages[script] for script in other_scripts if script in languages), UNRECOGNIZED)

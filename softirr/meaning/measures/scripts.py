@@ -16,6 +16,7 @@ from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.arrays import Bools, Ints
 
+LATIN = "LATIN"
 _ALIASES = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "BOPOMOFO"), "CJK")
 """Scripts that one language writes together with another one."""
 _LONGEST_ABBREVIATION = 6
@@ -23,9 +24,25 @@ _LONGEST_ABBREVIATION = 6
 _MOST_BITS = 62
 
 
+def letter_scripts(text: str) -> list[str]:
+    """The script of each letter of a text, by the first word of the letter's name in Unicode; empty without a name.
+
+    Examples
+    --------
+    >>> letter_scripts("α7-b")
+    ['GREEK', 'LATIN']
+    """
+    return [_script(character) for character in text if character.isalpha()]
+
+
+@lru_cache(maxsize=1 << 16)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]
+
+
 @lru_cache(maxsize=1 << 17)
 def scripts_of(text: str) -> frozenset[str]:
-    """The scripts of the letters of a text, by the first word of the letters' names in Unicode.
+    """The scripts of a text.
 
     A short text in capitals has none: "ECG" is an abbreviation in every language.
 
@@ -34,11 +51,10 @@ def scripts_of(text: str) -> frozenset[str]:
     >>> sorted(scripts_of("α-synuclein")), sorted(scripts_of("カタカナ 漢字")), sorted(scripts_of("38.5 %"))
     (['GREEK', 'LATIN'], ['CJK'], [])
     """
-    letters = [letter for letter in text if letter.isalpha()]
-    if text.isupper() and len(letters) <= _LONGEST_ABBREVIATION:
+    scripts = letter_scripts(text)
+    if text.isupper() and len(scripts) <= _LONGEST_ABBREVIATION:
         return frozenset()
-    names = {unicodedata.name(letter, "").partition(" ")[0] for letter in set(letters)}
-    return frozenset(_ALIASES.get(name, name) for name in names if name)
+    return frozenset(_ALIASES.get(script, script) for script in scripts if script)
 
 
 def pairs_across_scripts(texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Bools:
