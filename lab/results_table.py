@@ -6,8 +6,8 @@ import csv
 import io
 from dataclasses import dataclass
 
+from lab.markdown import table_head, table_row
 from softirr.answers.cells import plain_cell
-from softirr.markdown import table_head, table_row
 
 Value = float | int | str | None
 

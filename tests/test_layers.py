@@ -38,7 +38,7 @@ SOFTIRR = (
         "defaults",
         "keywords",
     ),
-    *("json_object", "markdown", "errors"),
+    *("json_object", "errors"),
 )
 """From the top layer down; only the command line may import the public API, ``softirr`` itself."""
 ML_BACKEND = (

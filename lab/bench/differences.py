@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lab.markdown import table_head, table_row
 from softirr.answers.ratings import Ints
-from softirr.markdown import table_head, table_row
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.comparisons.difference import difference

@@ -24,6 +24,7 @@ from softirr.statistics.evidence.estimator import MeasureChance
 from softirr.statistics.evidence.judgments import Judged
 from softirr.statistics.evidence.posterior import Scores, logit
 from softirr.statistics.evidence.sampling_frames import Frames
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.text import normalize
 
 
@@ -53,7 +54,7 @@ class Case:
         """Score a population."""
         table = population.table
         scorer = PairScorer(measure, table.texts, cache=cache)
-        frames = Frames(table, scorer, population.number, "optimal")
+        frames = Frames(AnswerScorer(table, scorer), population.number)
         concepts = tuple(population.concepts.get(normalize(text), frozenset({f"?{text}"})) for text in table.texts)
         design = frames.design
         ratings = design.ratings

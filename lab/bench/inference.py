@@ -21,10 +21,10 @@ from lab.bench.inference_contenders import (
     short_texts,
     softirr_way,
 )
+from lab.markdown import table_head
 from softirr.errors import InputError
 from softirr.inference.devices import pick_device
 from softirr.inference.models import bundled_model
-from softirr.markdown import table_head
 from softirr.terminal import Parser, positive
 
 PIPELINE, ENCODER = "(a) transformers.pipeline", "(b) CrossEncoder.predict"

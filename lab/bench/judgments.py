@@ -22,8 +22,8 @@ from lab.bench.evidence import HEADLINE, JUDGMENTS
 from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import Population
 from lab.bench.record_fit import fit
+from lab.markdown import table_head
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.markdown import table_head
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.statistics.evidence.estimator import estimate

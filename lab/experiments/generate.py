@@ -34,6 +34,7 @@ from typing import Literal
 
 from lab.experiments.draw import Draw
 from lab.experiments.set_sizes import LARGEST, nearest, set_sizes
+from lab.terminologies.relations import Relations
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology
@@ -129,6 +130,7 @@ class Generator:
         negatives: Sequence[Negatives] = NEGATIVES,
     ) -> None:
         self.terminology, self.setting, self.seed, self.size = terminology, setting, seed, size
+        self.relations = Relations(terminology)
         self._wanted = tuple(negatives)
         self._neighbors: dict[int, tuple[int, ...]] = {}
         named_concepts = [c for c, names in enumerate(terminology.names) if len(names) >= _NAMES_NEEDED[setting]]
@@ -166,7 +168,8 @@ class Generator:
             return self._lexical(concept)
         if negatives == "random":
             return ()
-        concepts = self.terminology.siblings(concept) if negatives == "sibling" else self.terminology.ancestors(concept)
+        relations = self.relations
+        concepts = relations.siblings(concept) if negatives == "sibling" else relations.ancestors(concept)
         return tuple(c for c in concepts if self._differ(c, concept))
 
     def _streams(self, number: int, negatives: Negatives) -> tuple[Draw, Draw]:
@@ -179,7 +182,7 @@ class Generator:
 
     def _differ(self, a: int, b: int) -> bool:
         """Different concepts that share no name."""
-        folded = self.terminology.folded
+        folded = self.relations.folded
         return a != b and folded[a].isdisjoint(folded[b])
 
     def _lexical(self, concept: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from lab.terminologies import folder, icd10cm, icd11, meddra, mesh, obographs, s
 from softirr.errors import InputError
 from softirr.meaning.terminology import concept_table, obo
 from softirr.meaning.terminology.concepts import Builder, Terminology
-from softirr.meaning.terminology.load import named_path, stem_of
+from softirr.meaning.terminology.load import named_path
 
 _Reader = Callable[[Path, Builder], None]
 _XML_READERS: dict[str, _Reader] = {mesh.ROOT: mesh.read, icd10cm.ROOT: icd10cm.read, skos.ROOT: skos.read}
@@ -32,7 +32,7 @@ def load(source: str) -> Terminology:
     """
     label, path, synonyms = named_paths(source)
     reader = _reader(path)
-    builder = Builder(label or stem_of(path), str(path))
+    builder = Builder(label or (path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem), str(path))
     if synonyms is None:
         reader(path, builder)
     elif reader is icd11.read:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.experiments.wording import CodedText, is_aside
 from lab.terminologies import load
+from lab.terminologies.relations import texts_of
 from lab.train.coded import graph_of_rows
 from lab.train.graph import Graph
 from lab.train.labeled import LabeledPairs
@@ -63,7 +64,7 @@ class _Tables:
     """The tables of all languages, without the texts of benchmarks."""
 
     def __init__(self, files: LanguageFiles, root: Path) -> None:
-        self._banned = {text.casefold() for path in files_of(root, files.leave_out) for text in load(path).texts()}
+        self._banned = {text.casefold() for path in files_of(root, files.leave_out) for text in texts_of(load(path))}
         concept_tables = files_of(root, files.concepts)
         self.names = _read_names(concept_tables, self._keep)
         self.parents = _read_parents(concept_tables)

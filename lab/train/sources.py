@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lab.terminologies import load
+from lab.terminologies.relations import texts_of
 from lab.train.coded import aside_texts, coded_graph, parents_by_id
 from lab.train.graph import Graph, Meanings
 from lab.train.labeled import LabeledPairs, read_pairs
@@ -227,7 +228,7 @@ def _benchmarks(sources: Sequence[str]) -> tuple[frozenset[str], frozenset[tuple
     for source in sources:
         path = Path(source)
         if path.is_dir():
-            texts.update(text.casefold() for text in load(source).texts())
+            texts.update(text.casefold() for text in texts_of(load(source)))
         elif (mentions := _mentions(path)) is not None:
             texts.update(mentions)
         else:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from softirr.errors import InputError
 from softirr.plural import plural
@@ -47,36 +45,6 @@ class Terminology:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def texts(self) -> Iterator[str]:
-        """Every preferred name, then every synonym of whatever scope."""
-        yield from (names[0] for names in self.names)
-        yield from (text for _, text, _ in self.synonyms)
-
-    @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """Children of each concept."""
-        below: list[list[int]] = [[] for _ in self.ids]
-        for child, parents in enumerate(self.parents):
-            for parent in parents:
-                below[parent].append(child)
-        return tuple(tuple(children) for children in below)
-
-    @cached_property
-    def folded(self) -> tuple[frozenset[str], ...]:
-        """Case-folded names of each concept."""
-        return tuple(frozenset(name.casefold() for name in names) for names in self.names)
-
-    def siblings(self, concept: int) -> tuple[int, ...]:
-        """Concepts that share a parent with this one and are neither its parent nor its child, in order."""
-        kin = {concept, *self.parents[concept], *self.children[concept]}
-        sisters = {child for parent in self.parents[concept] for child in self.children[parent]}
-        return tuple(sorted(sisters - kin))
-
-    def ancestors(self, concept: int) -> tuple[int, ...]:
-        """Parents and grandparents, in order."""
-        parents = self.parents[concept]
-        return tuple(sorted({*parents, *(g for parent in parents for g in self.parents[parent])} - {concept}))
 
 
 class Builder:

@@ -30,9 +30,9 @@ def load(source: str, *, name: str | None = None) -> Terminology:
     InputError
         If the terminology can't be read; the message names the file and, where possible, the line.
     """
-    label, path = named_path(source)
+    _, path = named_path(source)
     suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
-    builder = Builder(name or label or stem_of(path), str(path))
+    builder = Builder(name or name_of(source), str(path))
     if suffix == ".obo":
         obo.read(path, builder)
     elif suffix in _TABLES and path.is_file():
@@ -76,12 +76,7 @@ def named_path(source: str) -> tuple[str, Path]:
 def name_of(source: str) -> str:
     """The name of a terminology by default, from a source as for :func:`load`; the path need not exist."""
     name, path = _split(source)
-    return name or stem_of(Path(path))
-
-
-def stem_of(path: Path) -> str:
-    """The name of a file without its suffixes, or of a folder."""
-    return path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
+    return name or Path(path.removesuffix(".gz")).stem
 
 
 def _split(source: str) -> tuple[str, str]:

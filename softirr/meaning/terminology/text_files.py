@@ -143,14 +143,4 @@ def read_text(path: Path) -> str:
     InputError
         If the file can't be read or is not UTF-8 text.
     """
-    with opened(path) as file:
-        data = file.read()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: a byte that does not belong in UTF-8 text.") from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError(f"{path}, line {line}: the file is not text: it contains a zero byte.")
-    return text
+    return "\n".join(line for _, line in lines(path))

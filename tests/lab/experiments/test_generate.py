@@ -17,6 +17,7 @@ from lab.experiments.generate import NEGATIVES, NEIGHBOURS, SETTINGS, Generator,
 from lab.experiments.scoring import truth
 from lab.experiments.set_sizes import LARGEST, SMALLEST, nearest, set_sizes, shared_count, size_gap
 from lab.terminologies import load
+from lab.terminologies.relations import Relations
 from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology
 
@@ -131,7 +132,9 @@ def test_negatives_have_their_relation_to_the_concept(
             a, b = number[first], number[second]
             if a == b:
                 continue
-            assert terminology.folded[a].isdisjoint(terminology.folded[b]), "a negative shares no name"
+            assert Relations(terminology).folded[a].isdisjoint(Relations(terminology).folded[b]), (
+                "a negative shares no name"
+            )
             parents = set(terminology.parents[a])
             grandparents = {g for p in parents for g in terminology.parents[p]}
             if kind == "sibling":
@@ -143,7 +146,7 @@ def test_negatives_have_their_relation_to_the_concept(
                 rest_of_pool = sorted(
                     -Indel.normalized_similarity(terminology.names[a][0], terminology.names[c][0])
                     for c in generator.pool
-                    if terminology.folded[a].isdisjoint(terminology.folded[c])
+                    if Relations(terminology).folded[a].isdisjoint(Relations(terminology).folded[c])
                 )
                 distance = -Indel.normalized_similarity(terminology.names[a][0], terminology.names[b][0])
                 assert distance <= rest_of_pool[NEIGHBOURS - 1]
@@ -169,13 +172,15 @@ def test_sets_follow_the_rule(kind: Negatives, generators: dict[Setting, Generat
             for concept in set(b) - common:
                 negative = number[concept]
                 for second in a:
-                    assert terminology.folded[negative].isdisjoint(terminology.folded[number[second]]), (
-                        "a leak of the truth"
-                    )
+                    assert (
+                        Relations(terminology)
+                        .folded[negative]
+                        .isdisjoint(Relations(terminology).folded[number[second]])
+                    ), "a leak of the truth"
                 kin = {
                     "random": set(range(len(terminology))),
-                    "sibling": {s for c in a for s in terminology.siblings(number[c])},
-                    "ancestor": {s for c in a for s in terminology.ancestors(number[c])},
+                    "sibling": {s for c in a for s in Relations(terminology).siblings(number[c])},
+                    "ancestor": {s for c in a for s in Relations(terminology).ancestors(number[c])},
                     "lexical": {s for c in a for s in generators["sets"].candidates(number[c], "lexical")},
                 }[kind]
                 related += negative in kin

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.terminologies import load
+from lab.terminologies.relations import Relations, texts_of
 from softirr.errors import InputError
 from softirr.meaning.terminology import Terminology
 from tests.lab.terminologies.examples import (
@@ -92,12 +93,12 @@ def test_synonyms_of_icd11_are_in_a_second_file(tmp_path: Path) -> None:
 def test_siblings_share_a_parent(tmp_path: Path) -> None:
     terminology = load(str(MAKE["meddra"](tmp_path)))
     a, b = (terminology.ids.index(id) for id in ("10028596", "10002383"))
-    assert terminology.siblings(a) == (b,)
+    assert Relations(terminology).siblings(a) == (b,)
 
 
 def test_missing_tables_are_noted(tmp_path: Path) -> None:
     terminology = load(str(MAKE["folder"](tmp_path)))
-    assert list(terminology.texts()) == ["Heart disease", "Myocardial infarction", "Heart attack", '5" scar']
+    assert list(texts_of(terminology)) == ["Heart disease", "Myocardial infarction", "Heart attack", '5" scar']
     assert [note[:1] for note in terminology.notes] == ["1", "1"], "a synonym and a link of a concept that is not there"
 
 
@@ -199,7 +200,7 @@ def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:
         f'<!DOCTYPE DescriptorRecordSet [<!ENTITY leak SYSTEM "file://{secret}">]>',
     ).replace("Heart Attack", "&leak;")
     try:
-        names_or_error = " ".join(load(str(_file(tmp_path / "desc.xml", text))).texts())
+        names_or_error = " ".join(texts_of(load(str(_file(tmp_path / "desc.xml", text)))))
     except InputError as error:
         names_or_error = str(error)
     assert "do not read this" not in names_or_error

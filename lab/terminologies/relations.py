@@ -1,0 +1,48 @@
+"""Concepts near a concept of a terminology, and names that several concepts share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from softirr.meaning.terminology import Terminology
+
+
+class Relations:
+    """Siblings, ancestors and case-folded names of the concepts of a terminology."""
+
+    def __init__(self, terminology: Terminology) -> None:
+        self._terminology = terminology
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Children of each concept."""
+        below: list[list[int]] = [[] for _ in self._terminology.ids]
+        for child, parents in enumerate(self._terminology.parents):
+            for parent in parents:
+                below[parent].append(child)
+        return tuple(tuple(children) for children in below)
+
+    @cached_property
+    def folded(self) -> tuple[frozenset[str], ...]:
+        """Case-folded names of each concept."""
+        return tuple(frozenset(name.casefold() for name in names) for names in self._terminology.names)
+
+    def siblings(self, concept: int) -> tuple[int, ...]:
+        """Concepts that share a parent with this one and are neither its parent nor its child, in order."""
+        parents = self._terminology.parents[concept]
+        kin = {concept, *parents, *self.children[concept]}
+        sisters = {child for parent in parents for child in self.children[parent]}
+        return tuple(sorted(sisters - kin))
+
+    def ancestors(self, concept: int) -> tuple[int, ...]:
+        """Parents and grandparents, in order."""
+        parents = self._terminology.parents
+        above = {*parents[concept], *(grand for parent in parents[concept] for grand in parents[parent])}
+        return tuple(sorted(above - {concept}))
+
+
+def texts_of(terminology: Terminology) -> Iterator[str]:
+    """Every preferred name, then every synonym of whatever scope."""
+    yield from (names[0] for names in terminology.names)
+    yield from (text for _, text, _ in terminology.synonyms)
