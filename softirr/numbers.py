@@ -47,7 +47,7 @@ def short_number(value: float) -> str:
     return number(value, 2 if abs(value - round(value, 2)) < 1e-9 else 3)
 
 
-def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = False, none: str = "–") -> str:
+def interval(ci95: Sequence[float] | None, *, sign: bool = False, none: str = "–") -> str:
     """The two ends of an interval, with the parameters of :func:`number`.
 
     Examples
@@ -55,7 +55,7 @@ def interval(ci95: Sequence[float] | None, digits: int = 2, *, sign: bool = Fals
     >>> interval((-0.05, 0.3)), interval(None)
     ('−0.05 to 0.30', '–')
     """
-    return " to ".join(number(end, digits, sign=sign) for end in ci95[:2]) if ci95 else none
+    return " to ".join(number(end, sign=sign) for end in ci95[:2]) if ci95 else none
 
 
 def cell(value: float | None) -> str:

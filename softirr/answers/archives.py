@@ -148,50 +148,32 @@ def unpacked(source: Source) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="softirr-") as temporary:
         folder = Path(temporary)
-        _Unpacking(source.name).unpack(source.seekable(), folder)
+        _unpack(source.seekable(), source.name, folder)
         inside = [path for path in folder.iterdir() if not _hidden(path.name)]
         yield inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
 
 
-class _Unpacking:
-    """Takes the files out of an archive and the archives in it, up to one limit for all of them."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._n_files = self._size = 0
-
-    def unpack(self, file: IO[bytes], folder: Path) -> None:
-        """Write the files of an archive; names that lead out of the folder are cut, and empty folders are left out."""
-        try:
-            archive = zipfile.ZipFile(file)
-            members = [info for info in archive.infolist() if not info.is_dir()]
-        except DAMAGE as error:
-            raise self._damaged() from error
-        self._n_files += len(members)
-        self._size += sum(info.file_size for info in members)
-        if self._n_files > MOST_FILES or any(info.filename.count("/") > _DEEPEST for info in members):
-            raise InputError(
-                f"{self._name} has {self._n_files:,} files; at most {MOST_FILES:,}, nested at most {_DEEPEST} "
-                "folders deep, can be read."
-            )
-        if self._size > _LARGEST:
-            raise InputError(f"{self._name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
-        for member in members:
-            try:
-                archive.extract(member, folder)
-            except InputError:
-                raise
-            except OSError as error:
-                if error.errno is None:  # of bz2, for damaged data
-                    raise self._damaged(member.filename) from None
-                raise InputError(f"{self._name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
-            except DAMAGE:
-                raise self._damaged(member.filename) from None
-
-    def _damaged(self, member: str | None = None) -> InputError:
-        if member is None:
-            return InputError(f"{self._name} is a damaged ZIP archive: create it again.")
-        return InputError(
-            f"{self._name} contains the file {shown(member, _LONG)!r}, which is damaged or encrypted: create the "
-            "archive again, without a password."
+def _unpack(file: IO[bytes], name: str, folder: Path) -> None:
+    """Write the files of an archive; names that lead out of the folder are cut, and empty folders are left out."""
+    try:
+        archive = zipfile.ZipFile(file)
+        members = [info for info in archive.infolist() if not info.is_dir()]
+    except DAMAGE as error:
+        raise InputError(f"{name} is a damaged ZIP archive: create it again.") from error
+    if len(members) > MOST_FILES or any(info.filename.count("/") > _DEEPEST for info in members):
+        raise InputError(
+            f"{name} has {len(members):,} files; at most {MOST_FILES:,}, nested at most {_DEEPEST} folders deep, can "
+            "be read."
         )
+    if sum(info.file_size for info in members) > _LARGEST:
+        raise InputError(f"{name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
+    for member in members:
+        try:
+            archive.extract(member, folder)
+        except (*DAMAGE, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # bz2 has none, for damaged data
+                raise InputError(f"{name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
+            raise InputError(
+                f"{name} contains the file {shown(member.filename, _LONG)!r}, which is damaged or encrypted: create "
+                "the archive again, without a password."
+            ) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.values import is_missing
 from softirr.errors import InputError
 
 _EXACT_FLOAT = 2**53
@@ -98,32 +98,28 @@ class CategoryMatrix:
 
 def _cells(matrix: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """The cells as a two-dimensional array, and which of them are masked."""
-    try:
-        array = _array(matrix)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
+    array = _array(matrix)
+    if array is None or array.ndim != 2:
         raise InputError(
-            f"The matrix is of type {type(matrix).__name__} and has rows of different lengths: {_SHAPE}."
-        ) from None
-    if array.ndim != 2:
-        ragged = array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array)
-        shape = (
-            "and has rows of different lengths"
-            if ragged
-            else "and has three dimensions or more"
-            if array.ndim > 2
-            else "and has no columns"
+            f"The matrix is of type {type(matrix).__name__} and does not have two dimensions, or has rows of different "
+            f"lengths: {_SHAPE}."
         )
-        raise InputError(f"The matrix is of type {type(matrix).__name__} {shape}: {_SHAPE}.")
     return np.ma.getdata(array), np.ma.getmaskarray(array)
 
 
-def _array(matrix: Any) -> NDArray[Any]:
-    """Return an array; of lists with each cell as it is, because NumPy turns 1 next to "a" into a text."""
-    if not isinstance(matrix, list | tuple):
-        return matrix if isinstance(matrix, np.ma.MaskedArray) else np.asarray(matrix)
-    if any(isinstance(row, np.ma.MaskedArray) for row in matrix):
-        return np.asanyarray(np.ma.stack([np.ma.asarray(row) for row in matrix]))
-    return np.array(matrix, dtype=object)
+def _array(matrix: Any) -> NDArray[Any] | None:
+    """Return an array, None of rows of different lengths.
+
+    Lists keep each cell as it is, because NumPy turns 1 next to "a" into a text.
+    """
+    try:
+        if not isinstance(matrix, list | tuple):
+            return matrix if isinstance(matrix, np.ma.MaskedArray) else np.asarray(matrix)
+        if any(isinstance(row, np.ma.MaskedArray) for row in matrix):
+            return np.asanyarray(np.ma.stack([np.ma.asarray(row) for row in matrix]))
+        return np.array(matrix, dtype=object)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return None
 
 
 def _whole(values: NDArray[Any]) -> NDArray[np.int64]:
@@ -138,21 +134,13 @@ def _objects(values: NDArray[Any], masked: NDArray[np.bool_]) -> tuple[NDArray[A
     """Python integers of cells of any type, and which cells are missing."""
     categories = np.full(values.shape, -1, dtype=object)
     for (item, rater), value in np.ndenumerate(values):
-        if not masked[item, rater] and not _is_missing(value):
+        if not masked[item, rater] and not is_missing(value):
             categories[item, rater] = _category(value, item, rater)
     missing = np.asarray(categories < 0, dtype=bool)
     try:
         return categories.astype(np.int64), missing
     except OverflowError:
         return categories, missing
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or value is np.ma.masked:
-        return True
-    if isinstance(value, numbers.Real):
-        return math.isnan(value)
-    return type(value).__name__ == "NAType"  # pandas.NA, without importing pandas
 
 
 def _category(value: Any, item: int, rater: int) -> int:

@@ -35,7 +35,7 @@ def plain_cell(value: Any) -> Any:
     return "'" + value if isinstance(value, str) and _FORMULA.match(value) else value
 
 
-def csv_text(rows: Iterable[Iterable[Any]], *, delimiter: str = ",") -> str:
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     r"""Rows as the text of a CSV file, each cell by :func:`plain_cell`.
 
     Parameters
@@ -49,7 +49,7 @@ def csv_text(rows: Iterable[Iterable[Any]], *, delimiter: str = ",") -> str:
     "text,n\n'=1+1,2\n"
     """
     out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(map(plain_cell, row) for row in rows)
+    csv.writer(out, lineterminator="\n").writerows(map(plain_cell, row) for row in rows)
     return out.getvalue()
 
 

@@ -6,7 +6,7 @@ Only what decides who answered what is looked at: keys that are new in another v
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from softirr.answers.layout import shown
@@ -23,52 +23,41 @@ class Damage(InputError):
     """
 
 
-def check_annotations(task: Mapping[str, Any]) -> None:
-    """Refuse a task with annotations that can't be read as they were exported.
+def check_task(task: Mapping[str, Any], *, has_predictions: bool) -> None:
+    """Refuse a task that can't be read as it was exported.
 
     Parameters
     ----------
     task : mapping
-        An entry of the export.
+        An entry of the export, with the key ``annotations``.
+    has_predictions : bool
+        Whether its predictions count as raters, and are checked too.
 
     Raises
     ------
     Damage
-        Names the annotation and its damage.
+        Names the annotation or prediction and its damage.
     """
-    annotations = task.get("annotations")
-    if not isinstance(annotations, list):
-        raise Damage("its annotations are not a list")
-    for number, annotation in enumerate(annotations, start=1):
-        if not isinstance(annotation, Mapping):
-            raise Damage(f"annotation number {number} is not an object (export the annotations with their results)")
-        _check_annotation(annotation, _named("annotation", annotation, number))
-    _check_ages(annotations)
+    _check_all(task, "annotation", _check_annotation)
+    _check_ages(task["annotations"])
+    if has_predictions:
+        _check_all(task, "prediction", _check_prediction)
 
 
-def check_predictions(task: Mapping[str, Any]) -> None:
-    """Refuse a task with predictions that can't be read, if predictions count as raters.
+def _check_all(task: Mapping[str, Any], what: str, check: Callable[[Mapping[str, Any], str], None]) -> None:
+    entries = task.get(f"{what}s")
+    if not isinstance(entries, list):
+        raise Damage(f"its {what}s are not a list")
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, Mapping):
+            raise Damage(f"{what} number {number} is not an object (export the {what}s with their results)")
+        check(entry, _named(what, entry, number))
 
-    Parameters
-    ----------
-    task : mapping
-        A task of an export.
 
-    Raises
-    ------
-    Damage
-        Says what is wrong with the predictions.
-    """
-    predictions = task.get("predictions")
-    if not isinstance(predictions, list):
-        raise Damage("its predictions are not a list")
-    for number, prediction in enumerate(predictions, start=1):
-        if not isinstance(prediction, Mapping):
-            raise Damage(f"prediction number {number} is not an object (export the predictions with their results)")
-        location = _named("prediction", prediction, number)
-        if not isinstance(prediction.get("model_version"), str | None):
-            raise Damage(f"{location}: its model_version is not a text")
-        _check_result(prediction, location)
+def _check_prediction(prediction: Mapping[str, Any], location: str) -> None:
+    if not isinstance(prediction.get("model_version"), str | None):
+        raise Damage(f"{location}: its model_version is not a text")
+    _check_result(prediction, location)
 
 
 def _check_annotation(annotation: Mapping[str, Any], location: str) -> None:

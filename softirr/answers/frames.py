@@ -107,6 +107,8 @@ def _columns(frame: Any) -> list[list[Any]]:
 
 
 def _values(column: Any) -> list[Any]:
+    if isinstance(column, list):
+        return column
     if hasattr(column, "to_list"):
         return list(column.to_list())
     if hasattr(column, "to_pylist"):

@@ -198,18 +198,6 @@ def control_kind(region: Mapping[str, Any]) -> str | None:
     return CONTROL_KINDS.get(type_) if isinstance(type_, str) else None
 
 
-def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the name of every TextArea that has a result in the annotations of the tasks."""
-    entries = (
-        entry
-        for task in tasks
-        for annotation in mappings(task.get("annotations"))
-        for entry in mappings(annotation.get("result"))
-    )
-    names = (entry.get("from_name") for entry in entries if entry.get("type") == "textarea")
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
-
-
 def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the kind of each control that is not a text area and has a result in the annotations of the tasks.
 

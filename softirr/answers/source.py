@@ -55,7 +55,7 @@ class Source:
         self._hash = hashlib.sha256()
         self._progress = progress
         self._errors = "strict"
-        self.size = self.length = 0
+        self.size = 0
         self._copy: IO[bytes] | None = None
         if isinstance(source, io.TextIOBase):
             text = source.read().removeprefix("\ufeff")
@@ -135,7 +135,6 @@ class Source:
                     pass
                 path = self.path
                 self._copy = self._guarded(lambda: open(path, "rb"))  # noqa: SIM115 - as above
-            self.length = self._copy.seek(0, io.SEEK_END)
         self._copy.seek(0)
         return self._copy
 

@@ -37,7 +37,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
     from softirr.answers.kinds import AUTO
     from softirr.answers.layout import UnknownColumns
 
-    arguments.kinds = AUTO
+    arguments.kind = AUTO
     try:
         tables = read_tables(arguments, least_raters=0)
     except UnknownColumns as unknown:

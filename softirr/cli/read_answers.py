@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from softirr.answers.kinds import TEXT
@@ -39,22 +40,20 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
 
 def _add_columns(group: Group) -> None:
     group.add_argument("--item", metavar="COLUMN", help="column of the items")
-    add_option(
-        group,
-        "--rater",
-        earlier=("--rater-column",),
-        dest="rater_column",
-        metavar="COLUMN",
-        help="column of the raters",
-    )
+    add_option(group, "--rater", earlier=("--rater-column",), metavar="COLUMN", help="column of the raters")
     group.add_argument(
         "--text",
         metavar="COLUMNS",
         action="append",
+        default=[],
         help="columns of the texts, each with its own report; a+b is one answer in two columns",
     )
     group.add_argument(
-        "--raters", metavar="COLUMNS", action="append", help="a column for each rater, such as nurse_1,nurse_2"
+        "--raters",
+        metavar="COLUMNS",
+        action="append",
+        default=[],
+        help="a column for each rater, such as nurse_1,nurse_2",
     )
     group.add_argument(
         "--header",
@@ -121,30 +120,14 @@ def _add_file_options(group: Group) -> None:
     )
 
 
-def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _read_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """How a file is read, as the options of :func:`softirr.read_texts`."""
-    return {
-        "format": arguments.format,
-        "control": arguments.control or (),
-        "casefold": arguments.casefold,
-        "predictions_as_raters": arguments.predictions_as_raters,
-        "item": arguments.item,
-        "rater": arguments.rater_column,
-        "text": arguments.text or (),
-        "raters": arguments.raters or (),
-        "header": arguments.header,
-        "empty": arguments.empty,
-        "repeats": arguments.repeats,
-        "missing": arguments.missing,
-        "sheet": arguments.sheet,
-        "encoding": arguments.encoding,
-        "regions": arguments.regions,
-        "rater_names": _rater_names(arguments.rater_names),
-        "ignore_raters": [name for name in (arguments.ignore_raters or "").split(",") if name.strip()],
-        "ignore_harakat": arguments.ignore_harakat,
-        "kind": getattr(arguments, "kinds", None),
-        "weight": getattr(arguments, "weight", None),
-    }
+    from softirr.answers.read_options import ReadOptions
+
+    names = {option.name for option in fields(ReadOptions)}
+    options = {name: value for name, value in vars(arguments).items() if name in names}
+    ignored = [name for name in (arguments.ignore_raters or "").split(",") if name.strip()]
+    return options | {"rater_names": _rater_names(arguments.rater_names), "ignore_raters": ignored}
 
 
 def _rater_names(path: str | None) -> dict[str, str]:
@@ -192,7 +175,7 @@ def read_tables(
     from softirr.answers.files import read_texts
 
     name = arguments.file if path is None else path
-    options = read_options(arguments)
+    options = _read_options(arguments)
     options["predictions_as_raters"] |= models
     if hasattr(arguments, "policy"):
         options["split"] = chosen_policy(arguments).split

@@ -123,10 +123,10 @@ def _names_fields(arguments: argparse.Namespace) -> bool:
 def _choose_fields(arguments: argparse.Namespace) -> None:
     """Read the columns or controls of ``--field``, each as its kind; Label Studio controls have one by default."""
     kinds = named_kinds(arguments.field)
-    arguments.kinds = kinds or AUTO_KIND
+    arguments.kind = kinds or AUTO_KIND
     # with --raters, the name of a single field is only a title
     if kinds and (len(kinds) > 1 or not arguments.raters):
-        columns = arguments.control if arguments.control else arguments.text or []
+        columns = arguments.control if arguments.control else arguments.text
         all_columns = [*columns, *(name for name in kinds if name not in columns)]
         if arguments.control:
             arguments.control = all_columns

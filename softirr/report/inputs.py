@@ -103,27 +103,13 @@ def _are_rows(value: Any) -> bool:
     )
 
 
-class _Columns:
+class _Columns(dict[str, list[Any]]):
     """Columns by name, as a data frame has them."""
 
-    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        self._columns = columns
-        self.columns = list(columns)
-
-    def __getitem__(self, name: str) -> _Column:
-        return _Column(self._columns[name])
-
-    def __len__(self) -> int:
-        return len(next(iter(self._columns.values()), ()))
-
-
-class _Column:
-    def __init__(self, values: Sequence[Any]) -> None:
-        self._values = values
-
-    def to_list(self) -> list[Any]:
-        """The cells of the column."""
-        return list(self._values)
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self)
 
 
 def _changed(options: ReadOptions) -> list[str]:

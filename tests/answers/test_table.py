@@ -14,9 +14,6 @@ from softirr.answers.files import read
 from softirr.answers.labelstudio import (
     label_studio_answers,
 )
-from softirr.answers.labelstudio_results import (
-    text_controls,
-)
 from softirr.answers.table import AnnotationTable, Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import is_blank, normalize
@@ -152,7 +149,6 @@ class TestLabelStudio:
 
     def test_controls_are_found_and_one_has_to_be_chosen(self, tmp_path):
         two_controls = {**annotation(1, 1), "result": [region(["x"]), region(["y"], name="plan"), {"type": "choices"}]}
-        assert text_controls([task(1, two_controls)]) == ("findings", "plan")
         path = json_file(tmp_path / "export.json", [task(1, two_controls)])
         assert "several TextArea controls (findings, plan): choose one with control=" in refusal(path)
         assert rows(read(path, control="plan")) == {("1", "1", ("y",))}

@@ -161,9 +161,7 @@ def _add_tasks(export: Export, name: str, records: Records) -> None:
         if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
             raise InputError(f"{name}: task number {number} has no id.")
         try:
-            export_check.check_annotations(task)
-            if request.options.predictions_as_raters:
-                export_check.check_predictions(task)
+            export_check.check_task(task, has_predictions=request.options.predictions_as_raters)
         except export_check.Damage as damage:
             raise InputError(f"{name}, line {line}: task {listed([str(identifier)])[:40]}: {damage}.") from None
         _add_task(export, f"{name}, line {line}", task)

@@ -76,7 +76,6 @@ def test_categories_without_a_similarity_are_names_only(rows: list[tuple[int | N
             {"a": 1},
             object(),
             np.datetime64("2026-01-01"),
-            pd.NaT,
         ]
     ),
     st.booleans(),
