@@ -32,6 +32,7 @@ from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
 from softirr.statistics.evidence.judged import ONLY
 from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames, stem
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,8 @@ def draw_sheet(
     table = table_from(table)
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(scorer, cache, progress) as (store, progress_function):
-        frames = Frames(
-            table, PairScorer(scorer, table.texts, cache=store, progress=progress_function), seed, assignment
-        )
+        pair_scorer = PairScorer(scorer, table.texts, cache=store, progress=progress_function)
+        frames = Frames(AnswerScorer(table, pair_scorer, method=assignment), seed)
         units = list(islice(frames.units(), judgments))
     if not units:
         raise InputError("There is nothing to judge: no two answers to one item differ.")

@@ -124,7 +124,7 @@ def agreement(
             options = replace(options, reasons=False, what_if=False)
         scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
         # the meanings first: with many items, the draws of the estimates take much memory
-        meanings = _meanings(table, scored_table.scorer) if options.meanings and table.kind == TEXT else ()
+        meanings = _meanings(table, scored_table.answers.scorer) if options.meanings and table.kind == TEXT else ()
         estimates = estimated(table, scorer, scored_table, sheets)
         report = replace(_report(table, scorer, estimates, store, shown_progress), meanings=meanings)
     return replace(report, pairs_by_use=dict(pair_counts))
@@ -189,10 +189,10 @@ def _items(
         expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
         beyond=scored_table.summary.beyond_chance,
         max_pairs=MOST_PAIRS_OF_ITEM,
-        explain=explainer(table, scored_table.scorer.measure, cache, progress) if options.reasons else None,
+        explain=explainer(table, scored_table.answers.scorer.measure, cache, progress) if options.reasons else None,
         matches=options.matches,
     )
-    return item_agreements(table, scored_table.scorer, scored_table.ratings, scored_table.scores, item_options)
+    return item_agreements(table, scored_table.answers.scorer, scored_table.ratings, scored_table.scores, item_options)
 
 
 def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgreement]) -> ReasonSummary:

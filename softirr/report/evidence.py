@@ -191,7 +191,7 @@ def evidence_of(
     if chance is None and not sheets:
         return None
     ids = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
-    frames = Frames(table, scored_table.scorer, seed_of(ids) if ids else options.seed, options.assignment)
+    frames = Frames(scored_table.answers, seed_of(ids) if ids else options.seed)
     collected = collect(frames, sheets) if sheets else None
     judged = Judged.nothing(len(table.texts)) if collected is None else collected.judged
     measured = scored_table.summary.by_measure

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings, item_means
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
+from softirr.meaning.measures.arrays import Bools, find_keys
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.report.result_parts import ItemAgreement
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
-_AT_ONCE = 1 << 20
 _CERTAIN = 1e-12
 _NOT_MATCHED = Consensus((), {}, ())
 
@@ -132,9 +133,8 @@ class _Builder:
             raters[self._rater[i]]: table.written[i] for i in range(*self._rows[number]) if table.was_split(i)
         }
         suggestion: tuple[str, ...] = matched.suggestion
-        suggestion_parts: tuple[str, ...] = ()
         if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
-            suggestion, suggestion_parts = (table.split.join(suggestion),), suggestion
+            suggestion = (table.split.join(suggestion),)
         return ItemAgreement(
             id,
             mean,
@@ -149,7 +149,6 @@ class _Builder:
             kappa=kappa,
             sigma=float(self._sigmas[number]) if last > first and options.beyond is not None else None,
             written=original_texts,
-            suggestion_parts=suggestion_parts,
         )
 
 
@@ -159,7 +158,7 @@ class _TextScores:
     def __init__(self, table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> None:
         self._number = {text: i for i, text in enumerate(table.texts)}
         self._size = max(len(table.texts), 1)
-        self._keys = _met(table, ratings)
+        self._keys = _met(table, scorer, ratings)
         low, high = np.divmod(self._keys, self._size)
         self._equivalence = scorer.score(low, high)
         self._entail = scorer.entail(low, high)
@@ -168,57 +167,42 @@ class _TextScores:
         directions = self.directions if self._entail is not None else None
         return consensus(texts_by_rater, self.equal, directions, method=assignment)
 
-    def _place(self, pairs: Sequence[tuple[str, str]]) -> tuple[Ints, Ints, Ints]:
-        """Numbers of the first and the second texts, and where their pairs stand.
-
-        -1 for two texts of one rater, which were not scored.
-        """
-        number = self._number
-        flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
-        a, b = flat[::2], flat[1::2]
-        key = np.minimum(a, b) * self._size + np.maximum(a, b)
-        position = np.minimum(np.searchsorted(self._keys, key), max(len(self._keys) - 1, 0))
-        is_known = self._keys[position] == key if len(self._keys) else np.zeros(len(key), dtype=bool)
-        return a, b, np.where(is_known, position, -1)
-
     def equal(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(a ≡ b) of texts of different raters."""
-        _, _, position = self._place(pairs)
-        return np.where(position >= 0, self._equivalence[position], 0.0) if len(self._keys) else np.zeros(len(pairs))
+        _, index, is_scored = self._find(pairs)
+        result = np.zeros(len(pairs))
+        result[is_scored] = self._equivalence[index[is_scored]]
+        return result
 
     def directions(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(a ⇒ b) of texts of different raters."""
         assert self._entail is not None
-        a, b, position = self._place(pairs)
-        if not len(self._keys):
-            return np.zeros(len(pairs))
-        return np.where(position >= 0, self._entail[position, (a > b).astype(np.int64)], 0.0)
+        is_turned, index, is_scored = self._find(pairs)
+        result = np.zeros(len(pairs))
+        result[is_scored] = self._entail[index[is_scored], is_turned[is_scored].astype(np.int64)]
+        return result
+
+    def _find(self, pairs: Sequence[tuple[str, str]]) -> tuple[Bools, Ints, Bools]:
+        """Whether the second text has the lower number, the index of the pair, and whether the pair was scored.
+
+        Two texts of one rater were not.
+        """
+        number = self._number
+        flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
+        a, b = flat[::2], flat[1::2]
+        return a > b, *find_keys(self._keys, np.minimum(a, b) * self._size + np.maximum(a, b))
 
 
-def _met(table: AnnotationTable, ratings: Ratings) -> Ints:
+def _met(table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> Ints:
     """Every pair of texts that two raters gave to one item, once.
 
     Lower number times the number of texts, plus the higher; ascending.
     """
     comparisons, size = ratings.comparisons, np.int64(max(len(table.texts), 1))
-    lengths = np.array([len(answer) for answer in table.answers], dtype=np.int64)
-    starts = np.cumsum(lengths) - lengths
-    flat = np.fromiter(chain.from_iterable(table.answers), dtype=np.int64, count=int(lengths.sum()))
-    k, l = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]  # noqa: E741
-    area = lengths[k] * lengths[l]
-    ends = np.cumsum(area)
+    answers = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
     keys = [np.zeros(0, dtype=np.int64)]
-    lo = 0
-    while lo < len(area):
-        done = int(ends[lo - 1]) if lo else 0
-        hi = max(lo + 1, int(np.searchsorted(ends, done + _AT_ONCE, side="right")))
-        chunk = slice(lo, hi)
-        within = np.arange(int(area[chunk].sum())) - np.repeat(np.cumsum(area[chunk]) - area[chunk], area[chunk])
-        per = np.repeat(np.maximum(lengths[l[chunk]], 1), area[chunk])
-        a = flat[np.repeat(starts[k[chunk]], area[chunk]) + within // per]
-        b = flat[np.repeat(starts[l[chunk]], area[chunk]) + within % per]
+    for _, a, b in AnswerScorer(table, scorer).text_pairs(*answers):
         keys.append(np.unique(np.minimum(a, b) * size + np.maximum(a, b)))
-        lo = hi
     return np.unique(np.concatenate(keys))
 
 

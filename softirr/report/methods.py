@@ -20,7 +20,6 @@ _SARNDAL_1992 = Reference(
     short="Särndal et al.",
     year=1992,
     title="Model assisted survey sampling",
-    kind="book",
     where="Springer",
 )
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")

@@ -91,7 +91,7 @@ class JudgedRaters:
         self._seed = seed_of(ids)
         scorer = PairScorer(measure, table.texts, cache=cache or MemoryCache(), progress=progress)
         self._answers = AnswerScorer(table, scorer, method=assignment)
-        self._frames = Frames(table, scorer, self._seed, assignment)
+        self._frames = Frames(self._answers, self._seed)
         collected = collect(self._frames, read)
         self._judged = collected.judged
         self.warnings = (

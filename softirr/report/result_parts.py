@@ -108,8 +108,6 @@ class ItemAgreement:
     sigma : float or None
         Share of its pairs of answers that fewer than 5% of the pairs of answers to different items exceed. None if it
         was not requested or is undefined. At 0 the answers are as far apart as answers to different items.
-    suggestion_parts : tuple of str
-        The texts that the suggestion of one box was joined from, if answers were split.
     written : dict of str to tuple of str
         Raters with split answers (:func:`softirr.answers.prepare.split_table`), and their texts as they wrote
         them.
@@ -127,7 +125,6 @@ class ItemAgreement:
     kappa: float | None = None
     sigma: float | None = None
     written: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    suggestion_parts: tuple[str, ...] = ()
     reasons: tuple[ItemReason, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

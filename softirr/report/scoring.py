@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softirr.answers.ordered_ratings import OrderedRatings
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
@@ -57,8 +56,8 @@ class Scored:
         None if no answers can be compared.
     summary : Summary
         Estimates by the measure alone.
-    scorer : PairScorer
-        Scorer of the table's texts.
+    answers : AnswerScorer
+        Scorer of the table's answers.
     options : AgreementOptions
         With the target standard error that was used.
     """
@@ -67,7 +66,7 @@ class Scored:
     scores: Floats
     chance: Chance | None
     summary: Summary
-    scorer: PairScorer
+    answers: AnswerScorer
     options: AgreementOptions
 
 
@@ -100,7 +99,7 @@ def scored(
         is_pooled = options.marginals == "answers"
         pooled = None if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
     summary = summarize(ratings, scores, answer_chance, pooled, _items(table, ratings))
-    return Scored(ratings, scores, answer_chance, summary, answers.scorer, options)
+    return Scored(ratings, scores, answer_chance, summary, answers, options)
 
 
 def coefficient_estimate(
@@ -191,7 +190,7 @@ def _chance(
             drawing=Drawing(
                 options.seed,
                 first_sample(answers.table.answers, is_cheap=answers.scorer.cheap),
-                OrderedRatings.of(answers.table),
+                answers.ordered,
             ),
         )
     return permutation(

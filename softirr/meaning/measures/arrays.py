@@ -105,6 +105,20 @@ def crossed(m: Ints, n: Ints) -> tuple[Ints, Ints, Ints]:
     return owner, *members
 
 
+def find_keys(known_keys: Ints, keys: Ints) -> tuple[Ints, Bools]:
+    """Index of each key among the known ones, which are sorted, and whether it is one of them.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in find_keys(np.array([2, 5]), np.array([5, 3]))]
+    [[1, 1], [True, False]]
+    """
+    if not len(known_keys):
+        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=bool)
+    index = np.minimum(np.searchsorted(known_keys, keys), len(known_keys) - 1)
+    return index, known_keys[index] == keys
+
+
 def mutual(directions: Floats) -> Floats:
     """Equivalence from both directions: sqrt(P(a ⇒ b) P(b ⇒ a)) (Wullschleger et al. 2026)."""
     return np.sqrt(directions[:, 0] * directions[:, 1])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.arrays import Bools, Floats, Ints
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
 
@@ -67,11 +67,8 @@ class _DecidedTexts(PreparedStage):
         return p
 
     def _find(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Bools]:
-        if not len(self._keys):
-            return np.zeros(len(left_texts), dtype=np.int64), np.zeros(len(left_texts), dtype=bool)
         key = np.minimum(left_texts, right_texts) * self._n + np.maximum(left_texts, right_texts)
-        index = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
-        return index, self._keys[index] == key
+        return find_keys(self._keys, key)
 
 
 def with_decisions(measure: Measure, decided: Decided) -> Measure:

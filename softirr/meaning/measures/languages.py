@@ -136,7 +136,7 @@ def language_of_text(text: str) -> str:
 
 
 def _languages(text: str) -> list[str]:
-    """The languages whose function words a text has."""
+    """The languages of the function words in a text."""
     words = {word.casefold() for word in _WORD.findall(text)}
     return [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_pairs, stronger
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, numbered_pairs, stronger
 from softirr.meaning.measures.decisions import decisions_of
 from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import Measure, Pairs
@@ -156,11 +156,10 @@ class _LookedUpTexts(PreparedStage):
         result = np.full((len(left_texts), 2), np.nan)
         is_shared: Bools = (self._mask[left_texts] & self._mask[right_texts]) > 0
         result[is_shared] = 0.0
-        if len(self._keys):
-            key = self._group[left_texts] * self._n_groups + self._group[right_texts]
-            index = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
-            is_related = is_shared & (self._keys[index] == key)
-            result[is_related] = self._values[index[is_related]]
+        key = self._group[left_texts] * self._n_groups + self._group[right_texts]
+        index, is_known = find_keys(self._keys, key)
+        is_related = is_shared & is_known
+        result[is_related] = self._values[index[is_related]]
         result[left_texts == right_texts] = 1.0
         return result
 

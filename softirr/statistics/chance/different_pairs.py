@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
+from softirr.meaning.measures.arrays import find_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +144,12 @@ def shared_rater_pairs(ratings: Ratings, first: Ints, second: Ints) -> Ints:
     code = comparisons.rater_pairs[:, 0] * n + comparisons.rater_pairs[:, 1]
     r, s = ratings.rater[first], ratings.rater[second]
     pair_code = np.minimum(r, s) * n + np.maximum(r, s)
-    number = np.minimum(np.searchsorted(code, pair_code), m - 1)
+    number, is_pair = find_keys(code, pair_code)
     answered = np.sort(ratings.item * n + ratings.rater)
 
     def has(item: Ints, rater: Ints) -> NDArray[np.bool_]:
         key = item * n + rater
-        return answered[np.minimum(np.searchsorted(answered, key), len(answered) - 1)] == key
+        return find_keys(answered, key)[1]
 
-    is_shared = (code[number] == pair_code) & has(ratings.item[first], s) & has(ratings.item[second], r)
+    is_shared = is_pair & has(ratings.item[first], s) & has(ratings.item[second], r)
     return np.where(is_shared, number, m)

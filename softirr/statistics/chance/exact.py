@@ -75,7 +75,6 @@ def exact(
         pooled_noise=0.0,
         distinct=len(distinct),
         similarity=float(pass_.dense[:, 1].mean()),
-        similarity_error=0.0,
         distribution=None if histogram is None else _distribution(histogram, ratings, scores, equivalence),
         pairs_scored=len(distinct) * (len(distinct) - 1) // 2,
         pooled_without=None if lost is None else lost.pooled(h[position[ratings.answer]], pooled),

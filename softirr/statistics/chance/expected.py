@@ -102,7 +102,7 @@ class Chance:
         Mean variance that sampling adds to ``pooled_at``, by squared weights.
     distinct : int
         Number of distinct answers, q.
-    similarity, similarity_error : float
+    similarity : float
         Mean of S over all q × q pairs of distinct answers.
     distribution : ChanceDistribution or None
         Equivalences of answers to different items; None with one item.
@@ -128,22 +128,16 @@ class Chance:
     pooled_noise: float
     distinct: int
     similarity: float
-    similarity_error: float
     distribution: ChanceDistribution | None
     pairs_scored: int
     cohen_loadings: Floats | None = None
     pooled_without: Floats | None = None
 
-    def cohen_sum_error(self, slopes: Floats, pairs: Ints | None = None) -> float:
-        """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,).
-
-        `pairs` restricts it to some rater pairs.
-        """
-        which = slice(None) if pairs is None else pairs
-        error = self.cohen_error[which]
-        if self.cohen_loadings is None:
+    def cohen_sum_error(self, slopes: Floats) -> float:
+        """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,)."""
+        error, loadings = self.cohen_error, self.cohen_loadings
+        if loadings is None:
             return float(np.sqrt(np.sum((slopes * error) ** 2)))
-        loadings = self.cohen_loadings[which]
         independent_variance = np.maximum(error**2 - np.sum(loadings**2, axis=1), 0.0)
         return float(np.sqrt(np.sum((slopes @ loadings) ** 2) + np.sum(slopes**2 * independent_variance)))
 

@@ -74,7 +74,6 @@ def permutation(
         pooled_noise=pooled_noise,
         distinct=q,
         similarity=(1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0,
-        similarity_error=float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0,
         distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
         pairs_scored=keys,
         pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),

@@ -158,7 +158,7 @@ class _Sampled:
         met = share * self.scores + (1 - share) * mean[pair]
         apart = 1 - sums(pair, share**2, m)
         mass, near = self._row_weights
-        distinct, similarity, similarity_error = self._between_distinct()
+        distinct, similarity = self._between_distinct()
         item_mass = sums(ratings.item, mass, ratings.n_items)
         pooled_at = (near + (1 - item_mass[ratings.item]) * pooled_mean)[self.pooling.rows]
         apart_pooled = 1 - float(np.sum(item_mass**2))
@@ -177,7 +177,6 @@ class _Sampled:
             pooled_noise=0.0,
             distinct=distinct,
             similarity=similarity,
-            similarity_error=similarity_error,
             distribution=self._distribution(),
             pairs_scored=different_pairs(*answers, ratings.n_answers),
             cohen_loadings=apart[:, None] * loadings,
@@ -228,7 +227,7 @@ class _Sampled:
             near += sums(a, self.scores * mass[b], n)
         return mass, near
 
-    def _between_distinct(self) -> tuple[int, float, float]:
+    def _between_distinct(self) -> tuple[int, float]:
         """Number of distinct answers q, mean equivalence over their q × q pairs, and its standard error."""
         ratings, comparisons, pairs = self.ratings, self.ratings.comparisons, self.pairs
         count = np.bincount(ratings.answer[self.pooling.rows], minlength=ratings.n_answers)
@@ -238,9 +237,9 @@ class _Sampled:
         of_item = 2 / (count[a[differing]] * count[b[differing]] * float(q**2))
         k, l = ratings.answer[pairs.first], ratings.answer[pairs.second]  # noqa: E741
         weights = np.where(k != l, 1 / (count[k] * count[l] * pairs.density), 0.0)
-        mean, error = self._mean(weights)
+        mean, _ = self._mean(weights)
         other_share = max(1 - 1 / q - float(of_item.sum()), 0.0)
-        return q, 1 / q + float(of_item @ self.scores[differing]) + other_share * mean, other_share * error
+        return q, 1 / q + float(of_item @ self.scores[differing]) + other_share * mean
 
     def _distribution(self) -> ChanceDistribution | None:
         """The distribution of the equivalence of answers to different items."""

@@ -37,8 +37,6 @@ class Reference:
         As running text has them.
     year : int
         Year of publication.
-    title, kind : str
-        ``kind`` is the type of the BibTeX entry.
     where : str
         Journal or publisher.
     """
@@ -48,7 +46,6 @@ class Reference:
     short: str
     year: int
     title: str
-    kind: str = "article"
     where: str = ""
 
     def entry(self) -> str:
@@ -127,7 +124,6 @@ WULLSCHLEGER_2026 = Reference(
     short="Wullschleger et al.",
     year=2026,
     title="Consensus measures for unstructured biomedical text annotations",
-    kind="misc",
 )
 BRAYLAN_2022 = Reference(
     key="braylan2022",
@@ -138,6 +134,5 @@ BRAYLAN_2022 = Reference(
         "Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation "
         "tasks"
     ),
-    kind="inproceedings",
     where="Proceedings of the ACM Web Conference 2022",
 )

@@ -66,7 +66,6 @@ DEFINITION = Definition(
             short="Krippendorff",
             year=2011,
             title="Computing Krippendorff's alpha-reliability",
-            kind="techreport",
             where="University of Pennsylvania",
         ),
     ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
+from softirr.meaning.measures.arrays import find_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +72,8 @@ class Judged:
 
     def place(self, left_texts: Ints, right_texts: Ints) -> Ints:
         """Number of the judgment of each pair of texts, -1 without one, shape (len(left_texts),)."""
-        if not len(self.keys):
-            return np.full(len(left_texts), -1, dtype=np.int64)
-        key = self.key(left_texts, right_texts)
-        index = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-        return np.where(self.keys[index] == key, index, -1)
+        index, is_judged = find_keys(self.keys, self.key(left_texts, right_texts))
+        return np.where(is_judged, index, -1)
 
     def key(self, left_texts: Ints, right_texts: Ints) -> Ints:
         """A number for each unordered pair of texts, shape (len(left_texts),)."""

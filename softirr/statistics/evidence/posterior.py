@@ -85,14 +85,13 @@ class Curve:
     Attributes
     ----------
     intercept, slope : shape (G,)
-    weight, prior : shape (G,)
-        Probability after and before the judgments; both sum to 1.
+    weight : shape (G,)
+        Probability after the judgments; sums to 1.
     """
 
     intercept: Floats
     slope: Floats
     weight: Floats
-    prior: Floats
 
     def mean(self, logits: Floats) -> Floats:
         """Posterior mean of the probability at these logits of P, shape (n,)."""
@@ -186,14 +185,13 @@ def posterior_curve(scores: Scores, record: Record, logits: Floats, same: Floats
     q = expit(intercept[:, None] + slope[:, None] * bins.center[None, :])
     density = np.interp(q @ bin_share, _SHARES, _share_prior(scores, record)) * ((q * (1 - q)) @ bin_share)
     log = np.log(density + 1e-300) + np.log(np.tile(of_slope, len(_INTERCEPTS)))
-    prior = _normalized(log)
     if len(same):
         exponent = 1 / (1 + _WITHIN_ITEM * (per_item - 1))
         for start in range(0, len(same), _AT_ONCE):
             chunk = slice(start, start + _AT_ONCE)
             eta = intercept[:, None] + slope[:, None] * logits[None, chunk]
             log = log + (same[chunk] * eta - np.logaddexp(0, eta)) @ exponent[chunk]
-    return Curve(intercept, slope, _normalized(log), prior)
+    return Curve(intercept, slope, _normalized(log))
 
 
 def _normalized(log: Floats) -> Floats:

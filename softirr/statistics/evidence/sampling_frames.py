@@ -6,14 +6,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from softirr.answers.ordered_ratings import OrderedRatings
 from softirr.answers.ratings import Ints
-from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures.kinds import check_kind
-from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.chance.sample import first_sample
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.known import known_pairs
@@ -72,31 +67,28 @@ class Frames:
         If no item has answers of two raters.
     """
 
-    def __init__(self, table: AnnotationTable, scorer: PairScorer, seed: int, assignment: str) -> None:
+    def __init__(self, answers: AnswerScorer, seed: int) -> None:
+        table, scorer = answers.table, answers.scorer
         check_kind(table, scorer.measure)
-        self.table, self.scorer = table, scorer
-        ordered = OrderedRatings.of(table)
-        ratings, self.order = ordered.ratings, ordered.rows
+        self.table, self.scorer, self._answers = table, scorer, answers
+        ratings, self.order = answers.ordered.ratings, answers.ordered.rows
         if not len(ratings.comparisons.left_rows):
             raise InputError("No item has answers of two raters: there is no agreement to audit.")
-        self._sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
-        self._members = np.array([text for answer in table.answers for text in answer], dtype=np.int64)
         self._truth = known_pairs(scorer.measure, table.texts)
-        area = max(float(self._sizes.mean()), 1.0) ** 2
+        area = max(float(answers.sizes.mean()), 1.0) ** 2
         pool = first_sample(table.answers, is_cheap=scorer.cheap)
         all_up_to = int(_EVERY_TEXT_PAIRS / area)
-        equivalence = AnswerScorer(table, scorer, method=assignment).score
-        self.design = Design.of(ratings, self.text_pairs, equivalence, pool=pool, all_up_to=all_up_to, seed=seed)
+        self.design = Design.of(ratings, self.text_pairs, answers.score, pool=pool, all_up_to=all_up_to, seed=seed)
         rows = [
             (table.items[table.item[row]], table.raters[table.rater[row]], table.texts_of(table.answer[row]))
             for row in self.order.tolist()
         ]
-        answers = digest(repr(rows)) if table.is_single else digest(repr(rows), "text pairs")
-        self.prefix = f"{seed}-{answers[:4]}{digest(scorer.measure.name, assignment)[:4]}"
+        of_answers = digest(repr(rows)) if table.is_single else digest(repr(rows), "text pairs")
+        self.prefix = f"{seed}-{of_answers[:4]}{digest(scorer.measure.name, answers.method)[:4]}"
 
     def text_pairs(self, k: Ints, l: Ints) -> TextPairs:  # noqa: E741
         """The pairs of texts that could match in answers k[i] and l[i], without pairs of known truth."""
-        return TextPairs.of(k, l, self._sizes, self._members, self.scorer.score, self._truth)
+        return TextPairs.of(k, l, self._answers.sizes, self._answers.texts, self.scorer.score, self._truth)
 
     def unit(self, frame: int, member: int) -> AuditUnit:
         """The unit of a pair of texts; its id alone determines which text is first."""

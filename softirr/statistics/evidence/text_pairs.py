@@ -67,8 +67,6 @@ class TextPairs:
     known_equivalence : shape (M,)
         Equivalence that needs no judgment: from texts that occur in both answers or are known to mean the same, and of
         two empty answers.
-    settled : shape (M,)
-        Number of pairs of different texts that a terminology or a reviewer decided.
     owner : shape (E,)
         Pair of answers that each pair of texts belongs to.
     left_texts, right_texts : shape (E,)
@@ -80,7 +78,6 @@ class TextPairs:
     """
 
     known_equivalence: Floats
-    settled: Floats
     owner: Ints
     left_texts: Ints
     right_texts: Ints
@@ -123,10 +120,9 @@ class TextPairs:
         if truth is not None and len(left_texts):
             known_value = truth(left_texts, right_texts)
             different = known_value == 0
-            settled = sums(owner, ((left_texts != right_texts) & ~np.isnan(known_value)).astype(np.float64), len(first))
             identical |= known_value == 1
         else:
-            settled, different = np.zeros(len(first)), np.zeros(len(left_texts), dtype=bool)
+            different = np.zeros(len(left_texts), dtype=bool)
         row_at, col_at = (np.cumsum(m) - m)[owner] + row, (np.cumsum(n) - n)[owner] + col
         row_taken, col_taken = np.zeros(int(m.sum()), dtype=bool), np.zeros(int(n.sum()), dtype=bool)
         row_taken[row_at[identical]] = True
@@ -140,7 +136,7 @@ class TextPairs:
         owner, left_texts, right_texts = owner[is_open], left_texts[is_open], right_texts[is_open]
         share = 2 / (m + n)[owner] if len(owner) else np.zeros(0)
         p = np.asarray(score(left_texts, right_texts), dtype=np.float64) if len(owner) else np.zeros(0)
-        return cls(known_equivalence, settled, owner, left_texts, right_texts, share, p)
+        return cls(known_equivalence, owner, left_texts, right_texts, share, p)
 
     def weights(self, of_answers: Floats) -> Floats:
         """Weight of each pair of texts in a weighted sum over pairs of answers, shape (E,)."""
@@ -153,7 +149,7 @@ class TextPairs:
         texts = np.flatnonzero(new_index[self.owner] >= 0)
         columns = (self.left_texts[texts], self.right_texts[texts], self.share[texts], self.p[texts])
         owner = new_index[self.owner[texts]]
-        return TextPairs(self.known_equivalence[members], self.settled[members], owner, *columns), texts
+        return TextPairs(self.known_equivalence[members], owner, *columns), texts
 
     def equivalence(self, of_texts: Floats) -> Floats:
         """Equivalence of the pairs of answers, from the equivalence of the pairs of texts, shape (M,)."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.kinds import find_kind
+from softirr.answers.ordered_ratings import OrderedRatings
+from softirr.answers.ratings import Ints
 from softirr.meaning.measures.arrays import crossed, mutual
 from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
 
@@ -29,6 +32,13 @@ class AnswerScorer:
         Over ``table.texts``, in that order.
     method : {"optimal", "greedy"}
         How two sets are matched.
+
+    Attributes
+    ----------
+    sizes : shape (n_answers,)
+        Number of texts of each distinct answer.
+    texts : shape (sum of the sizes,)
+        The texts of the answers, one after the other, as numbers.
     """
 
     def __init__(self, table: AnnotationTable, scorer: PairScorer, *, method: str = "optimal") -> None:
@@ -38,9 +48,14 @@ class AnswerScorer:
         self.method = method
         self.sets = find_kind(table.kind).sets
         self.single = table.is_single
-        self._size = np.array([len(a) for a in table.answers], dtype=np.int64)
-        self._start = np.cumsum(self._size) - self._size
-        self._flat = np.fromiter((t for a in table.answers for t in a), dtype=np.int64, count=int(self._size.sum()))
+        self.sizes = np.array([len(a) for a in table.answers], dtype=np.int64)
+        self._starts = np.cumsum(self.sizes) - self.sizes
+        self.texts = np.fromiter((t for a in table.answers for t in a), dtype=np.int64, count=int(self.sizes.sum()))
+
+    @cached_property
+    def ordered(self) -> OrderedRatings:
+        """The ratings of the table in the order of its ids."""
+        return OrderedRatings.of(self.table)
 
     def score(self, k: ArrayLike, l: ArrayLike) -> NDArray[np.float64]:  # noqa: E741
         """Equivalence of answer ``k[i]`` with answer ``l[i]``.
@@ -56,16 +71,16 @@ class AnswerScorer:
         """
         left_answers, right_answers = np.asarray(k, dtype=np.int64), np.asarray(l, dtype=np.int64)
         if self.single:
-            return mutual(self.scorer.directions(self._flat[left_answers], self._flat[right_answers]))
+            return mutual(self.scorer.directions(self.texts[left_answers], self.texts[right_answers]))
         # an answer is equivalent to itself under every measure
         differing = np.flatnonzero(left_answers != right_answers)
-        key, back = np.unique(left_answers[differing] * len(self._size) + right_answers[differing], return_inverse=True)
-        left_sets, right_sets = np.divmod(key, len(self._size))
+        key, back = np.unique(left_answers[differing] * len(self.sizes) + right_answers[differing], return_inverse=True)
+        left_sets, right_sets = np.divmod(key, len(self.sizes))
         set_scores = np.empty(len(key))
-        for batch in self._batches(left_sets, right_sets):
-            left_texts, right_texts, sizes = self._grids(left_sets[batch], right_sets[batch])
+        sizes = np.stack([self.sizes[left_sets], self.sizes[right_sets]], axis=1)
+        for batch, left_texts, right_texts in self.text_pairs(left_sets, right_sets):
             weights = mutual(self.scorer.directions(left_texts, right_texts))
-            set_scores[batch] = batched_set_equivalence(weights, sizes, method=self.method, sets=self.sets)
+            set_scores[batch] = batched_set_equivalence(weights, sizes[batch], method=self.method, sets=self.sets)
         out = np.ones(len(left_answers))
         out[differing] = set_scores[back]
         return out
@@ -86,7 +101,7 @@ class AnswerScorer:
         """
         rows, cols = np.asarray(ks, dtype=np.int64), np.asarray(ls, dtype=np.int64)
         if self.single:
-            return np.asarray(self.scorer.block(self._flat[rows], self._flat[cols]))
+            return np.asarray(self.scorer.block(self.texts[rows], self.texts[cols]))
         row_texts, row_sets = self._locate(rows)
         col_texts, col_sets = self._locate(cols)
         grid = (
@@ -104,31 +119,34 @@ class AnswerScorer:
         out[same] = 1.0
         return out
 
-    def _batches(self, left_sets: NDArray[np.int64], right_sets: NDArray[np.int64]) -> Iterator[slice]:
-        """Yield parts of pairs of sets, with a bounded number of pairs of texts each."""
-        ends = np.cumsum(self._size[left_sets] * self._size[right_sets])
+    def text_pairs(self, left_answers: Ints, right_answers: Ints) -> Iterator[tuple[slice, Ints, Ints]]:
+        """Yield the text pairs of some answer pairs, row by row for each answer pair, in batches of bounded size.
+
+        Yields
+        ------
+        batch : slice
+            The answer pairs of this batch.
+        left_texts, right_texts : ndarray of int64
+            Their text pairs.
+        """
+        left_sizes, right_sizes = self.sizes[left_answers], self.sizes[right_answers]
+        left_starts, right_starts = self._starts[left_answers], self._starts[right_answers]
+        ends = np.cumsum(left_sizes * right_sizes)
         start = 0
         while start < len(ends):
             done = int(ends[start - 1]) if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, done + _ASKED_AT_ONCE, side="right")))
-            yield slice(start, stop)
+            batch = slice(start, stop)
+            owner, row, column = crossed(left_sizes[batch], right_sizes[batch])
+            yield batch, self.texts[left_starts[batch][owner] + row], self.texts[right_starts[batch][owner] + column]
             start = stop
-
-    def _grids(
-        self, left_sets: NDArray[np.int64], right_sets: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the pairs of texts in pairs of sets, row by row for each pair of sets, and the sizes of the sets."""
-        sizes = np.stack([self._size[left_sets], self._size[right_sets]], axis=1)
-        owner, row, column = crossed(sizes[:, 0], sizes[:, 1])
-        left_texts = self._flat[self._start[left_sets][owner] + row]
-        return left_texts, self._flat[self._start[right_sets][owner] + column], sizes
 
     def _locate(
         self, answers: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
         """Distinct texts of some answers; for each answer size, the answers and the positions of their texts."""
-        size = self._size[answers]
+        size = self.sizes[answers]
         of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]
-        members = [self._flat[self._start[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
+        members = [self.texts[self._starts[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
         texts = np.unique(np.concatenate([x.ravel() for x in members])) if members else np.array([], dtype=np.int64)
         return texts, [(which, np.searchsorted(texts, x)) for (_, which), x in zip(of_size, members, strict=True)]

@@ -92,23 +92,11 @@ class Consensus:
         The texts of each rater that no other rater matches.
     suggestion : tuple of str
         The texts that a majority of the raters supports.
-    approximate : bool
-        Whether there were more than ``MANY`` texts, so that only equivalent texts were matched, the highest scores
-        first.
     """
 
     matches: tuple[Match, ...]
     unmatched: dict[str, tuple[str, ...]]
     suggestion: tuple[str, ...]
-    approximate: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The keys ``matches``, ``unmatched`` and ``suggestion`` of an item in the report (docs/reference/json.md)."""
-        return {
-            "matches": [m.to_dict() for m in self.matches],
-            "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
-            "suggestion": list(self.suggestion),
-        }
 
 
 def distinct_texts(answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -152,10 +140,10 @@ def consensus(
     ----------
     answers : mapping of rater to texts
         An empty answer is an empty sequence; a rater without an answer is not in the mapping.
-    P : callable or array_like, shape (t, t)
-        Equivalence: ``P(pairs)`` gives one value for each pair of texts, a matrix is over ``distinct_texts(answers)``.
-    directions : callable or array_like, shape (t, t), optional
-        P(row ⇒ column), in the same two forms, if the measure is directional.
+    P : callable
+        Equivalence: ``P(pairs)`` gives one value for each pair of texts.
+    directions : callable, optional
+        P(first ⇒ second) of each pair, if the measure is directional.
     method : {"optimal", "greedy"}
         Assignment between two raters; use the coefficient's method to get the matches that it counted.
     """
@@ -193,7 +181,6 @@ def consensus(
         matches=tuple(matches),
         unmatched={rater: tuple(rater_texts) for rater, rater_texts in unmatched.items()},
         suggestion=tuple(dict.fromkeys(supported)),
-        approximate=is_many,
     )
 
 

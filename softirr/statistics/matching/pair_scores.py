@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.defaults import THRESHOLD
-from softirr.errors import InputError
 
 _ASKED_AT_ONCE = 1 << 18
 
-# Scores of pairs of texts: a function like Measure.score, or a matrix over distinct_texts(answers).
-Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
+Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike]
+"""Scores of pairs of texts: a function like Measure.score."""
 
 
 def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
@@ -47,32 +46,20 @@ def matrix_of(
 
     Parameters
     ----------
-    scores : callable or array_like, shape (T, T)
-        The scores, or a function that takes pairs of texts and returns their scores.
+    scores : callable
+        Takes pairs of texts and returns their scores.
     texts : sequence of str
         The T distinct texts.
     rater_of_text : shape (T,)
         As :func:`own_rater` gives it.
     is_directed : bool
-        Whether a callable gives both directions of a pair, or one value for both.
+        Whether the scores of the two directions of a pair differ.
 
     Returns
     -------
     shape (T, T)
-
-    Raises
-    ------
-    InputError
-        If a matrix does not have the shape (T, T).
     """
     n = len(texts)
-    if not callable(scores):
-        matrix = np.asarray(scores, dtype=np.float64)
-        if matrix.shape != (n, n):
-            raise InputError(
-                f"The item has {n} distinct texts, but the matrix of their scores has the shape {matrix.shape}."
-            )
-        return matrix
     matrix = np.eye(n)
     rows, cols = np.nonzero(np.triu(rater_of_text[:, None] != rater_of_text[None, :], 1))
     if not len(rows):
@@ -94,7 +81,6 @@ class SparseScores:
     ) -> None:
         self._directions, self._texts = directions, texts
         self._equal: dict[tuple[int, int], float] = {}
-        self._given = P
         for rows, cols in self._parts(rater_of_text):
             values = self._ask(P, rows, cols)
             for k in np.flatnonzero(values >= THRESHOLD).tolist():
@@ -112,10 +98,8 @@ class SparseScores:
                 yield rows[i], j
 
     def _ask(self, scores: Scores, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
-        if callable(scores):
-            pairs = [(self._texts[i], self._texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
-            return np.asarray(scores(pairs), dtype=np.float64)
-        return np.asarray(np.asarray(scores)[rows, cols], dtype=np.float64)
+        pairs = [(self._texts[i], self._texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+        return np.asarray(scores(pairs), dtype=np.float64)
 
     def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
         """Clusters of mutually equivalent texts, at most one node of each rater, from the highest scores down."""

@@ -18,13 +18,14 @@ from softirr.statistics.evidence.judged import collect, judges_agreement
 from softirr.statistics.evidence.judgments import FormerPairs, Judged
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, is_of_item
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.statistics.evidence.concepts import answers as rows_of
 from tests.statistics.evidence.concepts import truth
 
 
 def frames_of(answers, measure="indel", seed=0):
     table = AnnotationTable.from_answers(answers)
-    return Frames(table, PairScorer(softirr.measure(measure), table.texts), seed, "optimal")
+    return Frames(AnswerScorer(table, PairScorer(softirr.measure(measure), table.texts)), seed)
 
 
 def sheet_of(units, say, judge="me"):
@@ -131,7 +132,7 @@ def test_policy_decides_whether_a_more_general_text_counts(drawn_sheet, more_gen
     answers, _, units = drawn_sheet
     table = AnnotationTable.from_answers(answers)
     measure = softirr.measure("indel", policy=softirr.Policy(more_general=more_general, ignore={"severity"}))
-    frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
+    frames = Frames(AnswerScorer(table, PairScorer(measure, table.texts)), 0)
     collected = collect(frames, [sheet_of(units[:1], lambda a, b: "first is more general")])
     assert [same for same, _ in by_texts(collected, frames).values()] == [same]
 

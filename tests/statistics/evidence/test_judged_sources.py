@@ -13,6 +13,7 @@ import softirr
 from softirr import AnnotationTable, Answer
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.evidence.sampling_frames import Frames, is_of_item, stem, unit_id
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.evidence.concepts import concept
 from tests.statistics.evidence.judged_rows import direct, rows
@@ -126,8 +127,8 @@ class TestPairsOfDifferentItems:
         texts = [Answer(f"{i:03d}", rater, (f"{rater} {i}",)) for i in range(n) for rater in ("ann", "bob")]
         measure = self.Costly()
         table = AnnotationTable.from_answers(texts)
-        frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
+        frames = Frames(AnswerScorer(table, PairScorer(measure, table.texts)), 0)
         assert frames.design.complete == complete
         assert len(measure.scored) <= n + (2 * n * (n - 1) if complete else 400)
-        repeated = Frames(table, PairScorer(self.Costly(), table.texts), 0, "optimal")
+        repeated = Frames(AnswerScorer(table, PairScorer(self.Costly(), table.texts)), 0)
         assert [unit.id for unit in repeated.units()] == [unit.id for unit in frames.units()]

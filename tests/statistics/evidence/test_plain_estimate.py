@@ -25,6 +25,7 @@ from softirr.statistics.evidence.posterior_draws import posterior_draws
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames
 from softirr.statistics.item_weights import ItemWeights
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.evidence.plain_estimate import PlainEstimate
 
@@ -105,7 +106,7 @@ class World:
 
     @cached_property
     def frames(self):
-        frames = Frames(self.table, PairScorer(self.measure, self.table.texts), 0, "optimal")
+        frames = Frames(AnswerScorer(self.table, PairScorer(self.measure, self.table.texts)), 0)
         assert frames.design.complete
         return frames
 

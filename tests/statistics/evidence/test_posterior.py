@@ -36,22 +36,21 @@ def plain_prior(scores, record):
 
 
 def plain_curve(scores, record, logits, same, per_item):
-    """Probability of each point of the grid after and before the judgments."""
+    """Probability of each point of the grid after the judgments."""
     prior = plain_prior(scores, record)
     share = scores.weight / scores.weight.sum()
-    prior_density, posterior_density = [], []
+    posterior_density = []
     for a in INTERCEPTS:
         for z in np.linspace(-2.5, 2.5, 13):
             b = np.exp(record.slope.mean + record.slope.deviation * z)
             q = expit(a + b * logit(scores.p))
             density = np.interp(share @ q, SHARES, prior) * (share @ (q * (1 - q))) * np.exp(-(z**2) / 2)
-            prior_density.append(density)
             probability = expit(a + b * logits)
             exponent = 1 / (1 + 0.4 * (per_item - 1)) if len(same) else same
             posterior_density.append(
                 density * np.prod((probability**same * (1 - probability) ** (1 - same)) ** exponent)
             )
-    return np.array(posterior_density) / sum(posterior_density), np.array(prior_density) / sum(prior_density)
+    return np.array(posterior_density) / sum(posterior_density)
 
 
 def some_scores(rng, n=30):
@@ -65,8 +64,7 @@ def test_the_grid_is_that_of_the_definition(n, measure, monkeypatch):
     scores, record = some_scores(rng), record_of(Provenance(measure))
     judged = logit(scores.p[:n]), rng.integers(0, 3, n) / 2, rng.choice([1.0, 2.0], n)
     curve = posterior_curve(scores, record, *judged)
-    expected_weight, expected_prior = plain_curve(scores, record, *judged)
-    assert np.allclose(curve.prior, expected_prior, rtol=1e-6, atol=1e-12)
+    expected_weight = plain_curve(scores, record, *judged)
     assert np.allclose(curve.weight, expected_weight, rtol=1e-6, atol=1e-12)
     assert curve.intercept[:14].tolist() == [-14.0] * 13 + [pytest.approx(-13.9)]
     logits = np.linspace(-3, 3, 9)
@@ -80,7 +78,7 @@ def test_record_is_the_same_after_a_round_trip():
 
 
 def test_the_mean_of_a_curve_is_taken_in_parts():
-    curve = Curve(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0.25, 0.75]), np.array([0.5, 0.5]))
+    curve = Curve(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0.25, 0.75]))
     logits = np.linspace(-4, 4, 4_500)
     assert curve.mean(logits) == pytest.approx(0.25 * expit(logits) + 0.75 * expit(1 + 2 * logits), abs=1e-12)
 

@@ -15,6 +15,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.sampling_frames import Frames, is_of_item, seed_of
 from softirr.statistics.evidence.text_pairs import TextPairs, count_once
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.statistics.evidence.concepts import answers
 from tests.statistics.evidence.drawn_ratings import cells_of, equal, ratings_of, text_pairs
 
@@ -37,15 +38,11 @@ class TestTextPairs:
 
         without_truth = TextPairs.of(first, second, sizes, texts, score)
         assert scored_pairs == [(0, 2), (0, 3)]
-        assert (
-            without_truth.known_equivalence.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0])
-            and without_truth.settled.tolist() == [0] * 4
-        )
+        assert without_truth.known_equivalence.tolist() == pytest.approx([0.4, 0.0, 1.0, 1.0])
         assert without_truth.owner.tolist() == [0, 0] and without_truth.share.tolist() == pytest.approx([0.4, 0.4])
         assert without_truth.p.tolist() == pytest.approx([0.2, 0.3])
         with_truth = TextPairs.of(first, second, sizes, texts, score, truth)
         assert with_truth.known_equivalence.tolist() == pytest.approx([0.8, 0.0, 1.0, 1.0])
-        assert with_truth.settled.tolist() == [2, 0, 0, 0]
         assert len(with_truth.owner) == len(with_truth.share) == len(with_truth.p) == 0
 
     def test_a_part_has_the_pairs_of_its_answers(self):
@@ -129,19 +126,19 @@ class TestFrames:
 
     def test_id_shows_whether_its_pair_is_of_one_item(self):
         table = self.table()
-        frames = Frames(table, PairScorer(softirr.measure("indel"), table.texts), 0, "optimal")
+        frames = Frames(AnswerScorer(table, PairScorer(softirr.measure("indel"), table.texts)), 0)
         assert frames.prefix == "0-d238d7c0", "sheets of earlier releases"
         for frame, member in list(frames.design.draws())[:60]:
             assert is_of_item(frames.unit(frame, member).id) is (frame == 0)
 
     def test_order_of_text_pairs_has_no_ties(self):
         table = AnnotationTable.from_answers(answers(sets=True))
-        rank = Frames(table, PairScorer(softirr.measure("indel"), table.texts), 0, "optimal").design.same.rank
+        rank = Frames(AnswerScorer(table, PairScorer(softirr.measure("indel"), table.texts)), 0).design.same.rank
         assert len(np.unique(rank)) == len(rank)
 
     def test_units_are_distinct_and_their_sides_are_random(self):
         table = self.table()
-        frames = Frames(table, PairScorer(softirr.measure("indel"), table.texts), 0, "optimal")
+        frames = Frames(AnswerScorer(table, PairScorer(softirr.measure("indel"), table.texts)), 0)
         units = list(frames.units())
         pairs = {frozenset((unit.text_a, unit.text_b)) for unit in units}
         assert len(pairs) == len(units) == len({unit.id for unit in units})

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softirr.errors import InputError
 from softirr.statistics.matching.assignment import greedy, optimal
 from softirr.statistics.matching.consensus import consensus, distinct_texts, relation
-from tests.statistics.matching.known_concepts import entails, known
+from tests.statistics.matching.known_concepts import entails, known, scores_in
 
 
 class TestTwoRaters:
@@ -29,12 +28,12 @@ class TestTwoRaters:
         matrix = np.eye(6)
         matrix[:3, 3:], matrix[3:, :3] = p, p.T
         answers = {"1": ("Fatigue", "Weakness", "Nausea"), "2": ("Asthenia", "Lethargy", "Vomiting")}
-        best = consensus(answers, matrix)
+        best = consensus(answers, scores_in(matrix, answers))
         assert {tuple(m.texts.values()) for m in best.matches} == {
             ("Fatigue", "Lethargy"), ("Weakness", "Asthenia"), ("Nausea", "Vomiting"),
         }  # fmt: skip
         assert sum(m.equivalence for m in best.matches) / 3 == pytest.approx(p[optimal(p)].mean())
-        paper = consensus(answers, matrix, method="greedy")
+        paper = consensus(answers, scores_in(matrix, answers), method="greedy")
         assert sum(m.equivalence for m in paper.matches) / 3 == pytest.approx(p[greedy(p)].mean())
 
 
@@ -72,7 +71,8 @@ class TestSeveralRaters:
 
     def test_pairs_of_three_in_the_report(self):
         p = np.array([[1, 0.9, 0.6], [0.9, 1, 0.8], [0.6, 0.8, 1]])
-        (match,) = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p).matches
+        answers = {"a": ("x",), "b": ("y",), "c": ("z",)}
+        (match,) = consensus(answers, scores_in(p, answers)).matches
         assert match.to_dict()["pairs"] == [
             {"raters": ["a", "b"], "equivalence": 0.9},
             {"raters": ["a", "c"], "equivalence": 0.6},
@@ -120,7 +120,7 @@ class TestSeveralRaters:
         p = rng.random((n, n))
         p = (p + p.T) / 2
         np.fill_diagonal(p, 1)
-        actual_consensus = consensus(answers, p, rng.random((n, n)))
+        actual_consensus = consensus(answers, scores_in(p, answers), scores_in(rng.random((n, n)), answers))
         for rater, texts in answers.items():
             placed = [m.texts[rater] for m in actual_consensus.matches if rater in m.texts] + list(
                 actual_consensus.unmatched.get(rater, ())
@@ -139,10 +139,10 @@ class TestSeveralRaters:
         texts = distinct_texts(answers)
         n, rater_of = len(texts), {text: rater for rater, given_texts in answers.items() for text in given_texts}
         p, directions = (np.round(rng.random((n, n)) ** 0.5, 1) for _ in range(2))
-        p = np.maximum(p, p.T)
-        np.fill_diagonal(p, 1)
+        p = np.maximum(np.maximum(p, p.T), np.eye(n))
         index_of = {text: k for k, text in enumerate(texts)}
-        actual_consensus = consensus(answers, p, directions if directed else None)
+        implied = scores_in(directions, answers) if directed else None
+        actual_consensus = consensus(answers, scores_in(p, answers), implied)
         for match in actual_consensus.matches:
             members = sorted(match.texts.values(), key=lambda text: (rater_of[text], index_of[text]))
             sums = {a: sum(p[index_of[a], index_of[b]] for b in members) for a in members}
@@ -175,13 +175,15 @@ class TestSeveralRaters:
         """Each text is equivalent to the next; as one match they would lose more than they gain."""
         p = np.where(np.abs(np.subtract.outer(range(4), range(4))) <= 1, 0.9, 0.0)
         np.fill_diagonal(p, 1)
-        actual_consensus = consensus({rater: (f"text {rater}",) for rater in "abcd"}, p)
+        answers = {rater: (f"text {rater}",) for rater in "abcd"}
+        actual_consensus = consensus(answers, scores_in(p, answers))
         assert {frozenset(m.texts) for m in actual_consensus.matches} == {frozenset("ab"), frozenset("cd")}
 
     @pytest.mark.parametrize(("equivalence", "matches"), [(0.49, 0), (0.5, 1)])
     def test_three_texts_at_the_threshold_are_equivalent(self, equivalence, matches):
         p = np.where(np.eye(3, dtype=bool), 1, equivalence)
-        actual_consensus = consensus({"a": ("x",), "b": ("y",), "c": ("z",)}, p)
+        answers = {"a": ("x",), "b": ("y",), "c": ("z",)}
+        actual_consensus = consensus(answers, scores_in(p, answers))
         assert (
             sum(match.relation == "equivalent" and len(match.texts) == 3 for match in actual_consensus.matches)
             == matches
@@ -191,24 +193,22 @@ class TestSeveralRaters:
     def test_a_text_joins_a_match_that_entails_it_at_the_threshold(self, entailment, is_joined):
         p = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.1, 0.1, 1]])
         directions = np.array([[1, 0.9, entailment], [0.9, 1, entailment], [0.1, 0.1, 1]])
-        actual_consensus = consensus({"a": ("x",), "b": ("y",), "c": ("general",)}, p, directions)
+        answers = {"a": ("x",), "b": ("y",), "c": ("general",)}
+        actual_consensus = consensus(answers, scores_in(p, answers), scores_in(directions, answers))
         assert [set(m.texts) for m in actual_consensus.matches] == [{"a", "b", "c"} if is_joined else {"a", "b"}]
         assert actual_consensus.unmatched == ({} if is_joined else {"c": ("general",)})
 
     @pytest.mark.parametrize(("lead", "wording"), [(3e-10, "short"), (3e-9, "a longer one")])
     def test_of_wordings_as_close_as_rounding_the_shorter_is_taken(self, lead, wording):
         p = np.array([[1, 0.8, 0.7], [0.8, 1, 0.7 + lead], [0.7, 0.7 + lead, 1]])
-        (match,) = consensus({"a": ("short",), "b": ("a longer one",), "c": ("the longest one",)}, p).matches
+        answers = {"a": ("short",), "b": ("a longer one",), "c": ("the longest one",)}
+        (match,) = consensus(answers, scores_in(p, answers)).matches
         assert match.wording == wording
 
     @pytest.mark.parametrize(("lead", "first"), [(3e-10, "a"), (3e-9, "b")])
     def test_of_texts_as_general_as_rounding_the_order_of_raters_is_kept(self, lead, first):
         p = np.full((3, 3), 0.2) + 0.8 * np.eye(3)
         directions = np.array([[1, 0.9, 0.1], [0.9, 1, 0.1], [0.9, 0.9 + lead, 1]])
-        (match,) = consensus({"a": ("x",), "b": ("y",), "c": ("narrow",)}, p, directions).matches
+        answers = {"a": ("x",), "b": ("y",), "c": ("narrow",)}
+        (match,) = consensus(answers, scores_in(p, answers), scores_in(directions, answers)).matches
         assert list(match.texts) == [first, "b" if first == "a" else "a", "c"]
-
-
-def test_matrix_of_another_size():
-    with pytest.raises(InputError, match="3 distinct texts"):
-        consensus({"a": ("x", "y"), "b": ("z",)}, np.eye(2))

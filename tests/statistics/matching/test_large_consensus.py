@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from softirr.statistics.matching import consensus as module
-from softirr.statistics.matching.consensus import consensus, distinct_texts, relation
-from tests.statistics.matching.known_concepts import entails, known
+from softirr.statistics.matching.consensus import consensus, relation
+from tests.statistics.matching.known_concepts import entails, known, scores_in
 
 
 class TestRelation:
@@ -60,16 +60,15 @@ class TestManyTexts:
         near = np.array([[1, 0.9, 0.6], [0.9, 1, 0.7], [0.6, 0.7, 1]])
         block_matrix = np.full((6, 6), 0.1)
         block_matrix[:3, :3] = block_matrix[3:, 3:] = near
-        together = consensus(
-            {"a": ("p", "u"), "b": ("q", "v"), "c": ("r", "w")},
-            block_matrix[np.ix_([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 5])],
-        )
-        single_group = consensus({"a": ("p",), "b": ("q",), "c": ("r",)}, near)
+        answers = {"a": ("p", "u"), "b": ("q", "v"), "c": ("r", "w")}
+        in_order = block_matrix[np.ix_([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 5])]
+        together = consensus(answers, scores_in(in_order, answers))
+        single = {"a": ("p",), "b": ("q",), "c": ("r",)}
+        single_group = consensus(single, scores_in(near, single))
         assert together.matches[0] == single_group.matches[0]
         assert [m.texts["a"] for m in together.matches] == ["p", "u"]
 
-    @pytest.mark.parametrize("as_matrix", [False, True])
-    def test_above_a_number_of_texts_the_surest_pairs_come_first(self, monkeypatch, as_matrix):
+    def test_above_a_number_of_texts_the_surest_pairs_come_first(self, monkeypatch):
         answers = {
             "a": ("fever", "rash", "dermatitis"),
             "b": ("cough", "pyrexia", "exanthem"),
@@ -77,13 +76,8 @@ class TestManyTexts:
             "d": ("fever",),
         }
         exact = consensus(answers, known, entails)
-        assert not exact.approximate
         monkeypatch.setattr(module, "MANY", 3)
-        texts = distinct_texts(answers)
-        grid = list(product(texts, repeat=2))
-        callables = [f if not as_matrix else f(grid).reshape(len(texts), -1) for f in (known, entails)]
-        actual_consensus = consensus(answers, *callables)
-        assert actual_consensus.approximate
+        actual_consensus = consensus(answers, known, entails)
         expected_matches = [m for m in exact.matches if m.relation == "equivalent"]
         assert [m.to_dict() for m in actual_consensus.matches] == [m.to_dict() for m in expected_matches]
         assert actual_consensus.suggestion == exact.suggestion
@@ -118,10 +112,8 @@ class TestManyTexts:
 
     def test_texts_of_one_rater_are_in_two_matches_of_many_though_others_wrote_them_too(self, monkeypatch):
         answers = {"a": ("x", "y"), "b": ("x",), "c": ("y",)}
-        for limit, approximate in ((4, False), (3, True)):
-            monkeypatch.setattr(module, "MANY", limit)
-            actual_consensus = consensus(answers, lambda pairs: [0.9] * len(pairs))
-            assert actual_consensus.approximate is approximate
+        monkeypatch.setattr(module, "MANY", 3)
+        actual_consensus = consensus(answers, lambda pairs: [0.9] * len(pairs))
         assert [m.texts for m in actual_consensus.matches] == [{"a": "x", "b": "x"}, {"a": "y", "c": "y"}]
 
     def test_one_text_of_each_rater_in_a_match_of_many(self, monkeypatch):
