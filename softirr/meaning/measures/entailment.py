@@ -153,7 +153,7 @@ class Entailment(Measure):
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs and length limit."""
         first = self._first
-        second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)} by script"
+        second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)} by script and symbol"
         return f"nli {self._sha256}{second} {first.precision} {self.labels.entailment} {first.max_length}"
 
     @property
@@ -174,7 +174,7 @@ class Entailment(Measure):
     def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2); both directions of a pair are computed together.
 
-        With the bundled models, they are 0 for texts in different scripts.
+        With the bundled models, they are 0 for texts in different scripts or with different symbols.
         """
         if self._multilingual is not None:
             differ = pairs_across_scripts(texts, left_texts, right_texts)

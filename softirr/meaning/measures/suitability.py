@@ -38,7 +38,8 @@ def misfit_sentences(
     n_answers : int
         Number of different answers.
     n_across_scripts : int
-        Number of pairs of answers to one item that have no script in common, which the bundled models do not compare.
+        Number of pairs of answers to one item that have no script or symbol in common: the bundled models do not
+        compare them.
     """
     across_scripts = _across_scripts(n_across_scripts)
     language = _language(measure, texts)
@@ -51,8 +52,9 @@ def _across_scripts(n: int) -> str | None:
         return None
     return (
         f"{plural(n, 'pair')} of answers to one item {'is' if n == 1 else 'are'} in different scripts, such as Latin "
-        f"and Chinese letters. The measure {BUNDLED} does not compare them, so they count as different: translate the "
-        "texts, or judge such pairs in an audit."
+        "and Chinese letters, or with different symbols, such as ✓ and ✗. "
+        f"The measure {BUNDLED} does not compare them, so they count as different: translate the texts, write symbols "
+        "in words, or judge such pairs in an audit."
     )
 
 

@@ -156,9 +156,19 @@ def test_report_begins_with_the_misfit():
         ("Kopfschmerzen", "左膝疼痛", False),
         ("боль в колене", "knee pain", False),
         ("무릎 통증", "膝の痛み", False),
+        ("✓ cough", "✗ cough", False),
+        ("♂ patient", "♀ patient", False),
+        ("grade Ⅱ", "grade Ⅲ", False),
+        ("edema ++", "edema +++", False),
+        ("👍", "👎", False),
+        ("✓", "fever", False),
+        ("👍🏻", "👍🏿", True),
+        ("■ cough", "● cough", True),
+        ("38 ± 1 °C", "38 °C", True),
+        ("good 👍", "good", True),
     ],
 )
-def test_texts_in_two_scripts_are_not_compared(first, second, is_read):
+def test_texts_in_two_scripts_or_with_other_symbols_are_not_compared(first, second, is_read):
     texts = ["another text", first, second]
     assert pairs_across_scripts(texts, np.array([1, 2]), np.array([2, 1])).tolist() == [not is_read] * 2
     if not is_read:
