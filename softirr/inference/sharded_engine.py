@@ -17,7 +17,9 @@ from softirr.inference.classifier_options import ClassifierOptions
 __all__ = ["About", "ShardedEngine", "Share", "Worker"]
 
 _SHARE = 4_096
-"""Directed pairs of one task (an even number): enough to sort by length, few enough to spread evenly and to lose."""
+"""Most directed pairs of one task (an even number): enough to sort by length, few enough to spread and to lose."""
+_SMALLEST_SHARE = 256
+"""Directed pairs, of long texts some seconds of work, that are not worth a second task."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ class ShardedEngine(ABC):
         """Logits of the directed pairs; each share takes only the texts that it needs."""
         logits = np.zeros((len(left_texts), self.n_labels), dtype=np.float32)
         truncated = np.zeros(len(left_texts), dtype=bool)
-        for where, outputs in self._map(_shares(texts, left_texts, right_texts)):
+        # two for each worker, so that none waits long for the last one of another
+        size = min(_SHARE, max(_SMALLEST_SHARE, len(left_texts) // (4 * self.workers) * 2))
+        for where, outputs in self._map(_shares(texts, left_texts, right_texts, size)):
             logits[where], truncated[where] = outputs.logits, outputs.truncated
         return Outputs(logits, truncated)
 
@@ -103,12 +107,14 @@ class Share:
         return f"{len(self.where):,} comparisons of texts of up to {max(map(len, self.texts)):,} characters"
 
 
-def _shares(texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Iterator[Share]:
+def _shares(
+    texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64], size: int
+) -> Iterator[Share]:
     # Pairs of similar lengths go together, the longest first: the last shares are quick, so all workers finish at
     # about the same time.
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
     order = np.argsort(-(lengths[left_texts] + lengths[right_texts]), kind="stable")
-    for start in range(0, len(order), _SHARE):
-        where = order[start : start + _SHARE]
+    for start in range(0, len(order), size):
+        where = order[start : start + size]
         text_numbers, local = np.unique(np.concatenate([left_texts[where], right_texts[where]]), return_inverse=True)
         yield Share(where, [texts[i] for i in text_numbers.tolist()], local[: len(where)], local[len(where) :])

@@ -69,13 +69,29 @@ class Ray:
 @pytest.mark.parametrize("shares", [1, 2, 3, 4])
 def test_only_the_deadly_share_is_given_up(monkeypatch: pytest.MonkeyPatch, shares: int) -> None:
     monkeypatch.setattr(ray_engine, "connect", Ray)
-    monkeypatch.setattr(sharded_engine, "_SHARE", 10)
     texts = ["acute and chronic renal failure", "deadly"]
     numbers = np.zeros(10 * (shares - 1) + 2, dtype=np.int64)
     numbers[-2:] = 1  # pairs of short texts come last
     engine = ray_engine.RayEngine(Path("model"), ClassifierOptions(device="cpu"), 1)
     done: list[Any] = []
     with pytest.raises(SoftirrError, match=r"^2 comparisons of texts of up to 6 characters ended 3 workers") as raised:
-        done.extend(where for where, _ in engine._map(sharded_engine._shares(texts, numbers, numbers)))
+        done.extend(where for where, _ in engine._map(sharded_engine._shares(texts, numbers, numbers, 10)))
     assert "such parts" not in str(raised.value)
     assert sorted(number for where in done for number in where.tolist()) == list(range(10 * (shares - 1)))
+
+
+@pytest.mark.parametrize(("pairs", "sizes"), [(100, [100]), (2_000, [500] * 4), (20_000, [4_096] * 4 + [3_616])])
+def test_few_pairs_are_spread_over_all_workers(pairs: int, sizes: list[int]) -> None:
+    shares: list[int] = []
+
+    class Recorder(sharded_engine.ShardedEngine):
+        workers = 2
+
+        def _map(self, shares_of_job: Any) -> Any:
+            for share in shares_of_job:
+                shares.append(len(share.where))
+                yield share.where, Outputs(np.ones((len(share.where), 3), dtype=np.float32), share.left_texts > 0)
+
+    numbers = np.zeros(pairs, dtype=np.int64)
+    assert Recorder([ABOUT]).run(["a"], numbers, numbers).logits.all()
+    assert shares == sizes
