@@ -117,9 +117,10 @@ class Connector(Disconnector):
         chosen_controls(remote.get("label_config") or "", None)
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=remote.get("created_at"))
         is_new = not is_connected(row["connection"])
-        requested = _Connection(url, panel_base, panel, options or {}, rotate_keys)
         try:
-            return self._connect(row, remote, requested)
+            # A run would set the model version, and Label Studio would then save the config without the panel again.
+            with alone(self.store, row["id"]):
+                return self._connect(row, remote, _Connection(url, panel_base, panel, options or {}, rotate_keys))
         except SoftirrError:
             if is_new:  # connections from before this call stay for `disconnect`
                 self._take_back(number, row["id"])
