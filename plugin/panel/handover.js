@@ -45,11 +45,11 @@ export function forget(name) {
  * @param {() => boolean} isEnded
  * @param {() => void} reveal scrolls to the panel
  */
-export function takeFocus(node, isEnded, reveal, tries = 100) {
+export function takeFocus(node, isEnded, reveal, tries = 300) {
   if (isEnded() || !recall(FOCUS)) return;
   /** @type {HTMLElement} */ (node.querySelector(".sirr")).focus();
   if (node.contains(node.ownerDocument.activeElement) && node.offsetHeight) {
     forget(FOCUS);
     reveal();
-  } else if (tries) setTimeout(() => takeFocus(node, isEnded, reveal, tries - 1), 50);
+  } else if (tries) setTimeout(() => takeFocus(node, isEnded, reveal, tries - 1), 16);
 }

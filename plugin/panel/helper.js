@@ -2,7 +2,8 @@
  * Script of a hidden frame of Label Studio's own origin, beside the panel's frame. It answers the panel's frame only,
  * and does for it what a page of another origin can't: it shows the panel, sets the frame's height, offers a link to it
  * as the first element of the page, selects a region, opens a task of Label Studio's list as a click on its row does,
- * and passes Label Studio's dark mode on. A panel of Label Studio's own origin loads it itself.
+ * after loading the next page of the list if the task may be there, and passes Label Studio's dark mode on. A panel of
+ * Label Studio's own origin loads it itself.
  * `softirr-ls connect` puts it into the label config as one line without this comment, so it has no other comment,
  * and no dollar sign, after which Label Studio expects a field of the task's data.
  */
@@ -76,9 +77,11 @@
     select();
   };
 
-  const openTask = (task, reply) => {
+  const openTask = async (task, reply) => {
     const list = page.dataManager?.store;
-    const row = list?.taskStore.list.find(({ id, isSelected }) => String(id) === String(task) && !isSelected);
+    const find = () => list?.taskStore.list.find(({ id, isSelected }) => String(id) === String(task) && !isSelected);
+    if (list?.taskStore.hasNextPage && !find()) await list.taskStore.fetch({ interaction: "scroll" });
+    const row = find();
     reply({ softirrTask: row ? "opening" : "no" });
     if (!row) return;
     const isOpen = () => new URL(page.location.href).searchParams.get("task") === String(task);

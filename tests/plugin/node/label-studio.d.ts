@@ -32,9 +32,15 @@ interface DataManagerTask extends LabelStudioTask {
   isSelected: boolean;
 }
 
+interface DataManagerTasks {
+  list: DataManagerTask[];
+  hasNextPage: boolean;
+  fetch(options: { interaction: "scroll" }): Promise<void>;
+}
+
 interface Window {
   Htx?: LabelStudioStore;
-  dataManager?: { store?: { taskStore: { list: DataManagerTask[] }; startLabeling(task: DataManagerTask): void } };
+  dataManager?: { store?: { taskStore: DataManagerTasks; startLabeling(task: DataManagerTask): void } };
 }
 
 /** The form in which a plugin of the Enterprise edition runs. */
