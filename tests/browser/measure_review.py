@@ -1,8 +1,9 @@
 """Clicks, keys and seconds that a lead and a reviewer need: ``python -m tests.browser.measure_review``.
 
 The demo is started with a real Label Studio and used in Chromium. A lead opens the report and then the worst tasks
-of the person whom the report names. A reviewer works through ten tasks with a right suggestion. A wait is the time
-from a click or key to the next page or panel on the screen; reading and the login are not counted.
+of the person whom the report names. A reviewer works through ten tasks with a right suggestion, and through tasks
+that Label Studio's list has not loaded. A wait is the time from a click or key to the next page or panel on the
+screen, by the browser's clock; reading and the login are not counted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ from tests.browser.browsers import drawn_panel, launched, open_listed_task, pane
 from tests.browser.conftest import People
 
 TASKS = 10
+PAUSE = 2500
+"""Milliseconds of reading before each key, in which the backend updates the project."""
+LISTED = "dataManager.store.taskStore.list.map(({ id }) => String(id))"
+NOTE_FOCUS = """if (location.pathname === "/panel") addEventListener("focusin", () => {
+  window.focusedAt ??= performance.timeOrigin + performance.now();
+});"""
+"""The panel takes the focus when it is on the screen."""
 ROWS = ".lsf-table__row-wrapper"
 
 
@@ -44,29 +52,55 @@ def lead(page: Any, report: str) -> dict[str, Any]:
 
 
 def review(page: Any, triage: str) -> dict[str, Any]:
-    """Accept the suggestions of ten tasks, and skip tasks without one; returns keys and seconds."""
+    """Accept the suggestions of ten tasks from the first row on, and of ten from the end of the loaded list on."""
+    page.context.add_init_script(NOTE_FOCUS)
     open_listed_task(page, triage, row=0)
-    drawn_panel(page).locator(".sirr-sentence").click()
-    accepted, skipped, in_page, loaded = 0, 0, [], []
-    while accepted < TASKS:
-        task, start = page.url.rpartition("task=")[2], time.monotonic()
-        page.evaluate("window.isSamePage = true")
-        is_right = panel(page).locator('[data-id="accept"]').is_enabled()
-        page.keyboard.press("Enter" if is_right else "s")
-        page.wait_for_url(lambda url, task=task: "task=" in url and not url.endswith(f"task={task}"))
-        drawn_panel(page)
-        wait_for(lambda: page.evaluate("document.activeElement.tagName") == "IFRAME", "the panel has no focus")
-        seconds = time.monotonic() - start
-        (in_page if page.evaluate("window.isSamePage") else loaded).append(seconds)
-        accepted, skipped = accepted + is_right, skipped + (not is_right)
+    listed = accepted_tasks(page, TASKS)
+    page.goto(triage)
+    page.locator(ROWS).first.wait_for()
+    page.goto(f"{triage}&task={page.evaluate(LISTED)[-1]}")
+    beyond = [task for task in accepted_tasks(page, TASKS) if not task["is_listed"]]
     return {
-        "tasks": accepted,
-        "keys": accepted,
-        "skipped_tasks": skipped,
-        "median_seconds_in_page": round(statistics.median(in_page), 2) if in_page else None,
-        "median_seconds_with_page_load": round(statistics.median(loaded), 2) if loaded else None,
-        "page_loads": len(loaded),
+        "tasks": sum(task["is_accepted"] for task in listed),
+        "keys": len(listed),
+        "skipped_tasks": sum(not task["is_accepted"] for task in listed),
+        "page_loads": sum(task["is_loaded"] for task in listed),
+        "in_loaded_list": _seconds([task for task in listed if task["is_listed"]]),
+        "beyond_loaded_list": _seconds([task for task in beyond if not task["is_loaded"]]),
+        "with_page_load": _seconds([task for task in (*listed, *beyond) if task["is_loaded"]]),
     }
+
+
+def accepted_tasks(page: Any, n: int) -> list[dict[str, Any]]:
+    """Work on from the open task until `n` answers are accepted; tasks without a suggestion are skipped."""
+    drawn_panel(page).locator(".sirr-sentence").click()
+    worked: list[dict[str, Any]] = []
+    while sum(task["is_accepted"] for task in worked) < n:
+        number = page.url.rpartition("task=")[2]
+        listed = page.evaluate(LISTED)
+        page.evaluate("window.isSamePage = true")
+        is_accepted = panel(page).locator('[data-id="accept"]').is_enabled()
+        page.wait_for_timeout(PAUSE)
+        start = time.time()
+        page.keyboard.press("Enter" if is_accepted else "s")
+        page.wait_for_url(lambda url, number=number: "task=" in url and not url.endswith(f"task={number}"))
+        drawn_panel(page)
+        focused = wait_for(lambda: panel(page).locator("body").evaluate("window.focusedAt"), "the panel has no focus")
+        worked.append(
+            {
+                "is_accepted": is_accepted,
+                "is_listed": page.url.rpartition("task=")[2] in listed,
+                "is_loaded": not page.evaluate("window.isSamePage"),
+                "seconds": focused / 1000 - start,
+            }
+        )
+    return worked
+
+
+def _seconds(worked: list[dict[str, Any]]) -> dict[str, Any]:
+    times = [task["seconds"] for task in worked if task["is_accepted"]]
+    rounded = {"median": round(statistics.median(times), 2), "longest": round(max(times), 2)} if times else {}
+    return {"tasks": len(times), **rounded}
 
 
 def main() -> None:
