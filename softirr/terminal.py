@@ -56,7 +56,7 @@ class Interrupts:
             sys.__unraisablehook__(event)
             return
         _said("interrupted.", 130, "softirr")
-        _stop_workers()
+        _stop_ray()
         os._exit(130)
 
 
@@ -69,16 +69,12 @@ def end_process(status: int) -> NoReturn:
     if status != 130:
         sys.exit(status)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _stop_workers()
+    _stop_ray()
     os._exit(status)
 
 
-def _stop_workers() -> None:
-    """End the processes that this one started."""
-    from multiprocessing import active_children
-
-    for child in active_children():
-        child.kill()
+def _stop_ray() -> None:
+    """End the processes of a Ray cluster that this process started."""
     if (ray := sys.modules.get("ray")) is not None:
         with contextlib.suppress(Exception):
             ray.shutdown()

@@ -97,7 +97,7 @@ class RayEngine(ShardedEngine):
         try:
             for _ in range(self._count):
                 self._start()
-            super().__init__([self._first()])
+            super().__init__(self._first())
         except BaseException:
             self.close()
             raise

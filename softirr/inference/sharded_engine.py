@@ -52,21 +52,15 @@ class Worker:
 class ShardedEngine(ABC):
     """Engine that distributes shares of a job to idle workers, which all use one number format."""
 
-    def __init__(self, abouts: Sequence[About]) -> None:
-        first = abouts[0]
+    def __init__(self, first: About) -> None:
         self.n_labels, self.id2label, self.max_length = first.n_labels, first.id2label, first.max_length
-        self.precision, self.device_name = first.precision, ""
-        for properties in abouts:
-            self._admit(properties)
+        self.precision, self.device_name = first.precision, first.device_name
 
     def _admit(self, properties: About) -> None:
         """Register a worker, which gets shares from now on."""
         if properties.precision != self.precision:
             raise InputError("The workers chose different number formats; name one with the option precision.")
-        names = (
-            [*self.device_name.split(", "), properties.device_name] if self.device_name else [properties.device_name]
-        )
-        self.device_name = ", ".join(dict.fromkeys(names))
+        self.device_name = ", ".join(dict.fromkeys([*self.device_name.split(", "), properties.device_name]))
 
     @property
     @abstractmethod
