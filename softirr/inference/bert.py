@@ -20,8 +20,6 @@ from torch.nn import functional as F
 
 from softirr.errors import InputError
 
-__all__ = ["BertConfig", "BertForSequenceClassification", "BertTokens", "embed", "is_own_bert", "load_own_bert"]
-
 _TRAINED_HERE = "training.json"
 """``python -m lab.train`` writes this file into its folders."""
 _FILES = (_TRAINED_HERE, "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")

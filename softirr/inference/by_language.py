@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:  # they import torch
     from softirr.inference.classifier import Outputs
 
-__all__ = ["ByLanguage"]
-
 
 class ByLanguage:
     """Sends a pair to a second engine if its two texts together score below a bound.

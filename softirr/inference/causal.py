@@ -15,8 +15,6 @@ from softirr.inference.loading import WRITER, load
 from softirr.inference.models import FoundModel, content_hash
 from softirr.provenance import Provenance
 
-__all__ = ["CausalModel"]
-
 _BUDGET = {"cpu": 2048, "cuda": 32_768}
 _LONGEST_ANSWER = 48
 """Most tokens of a written answer: a JSON object with one number needs about ten."""

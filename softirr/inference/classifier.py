@@ -21,8 +21,6 @@ from softirr.inference.formats import choose_format
 from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import PairTokens, TokenTable, length_limit
 
-__all__ = ["Outputs", "PairClassifier"]
-
 Ints = NDArray[np.int64]
 Results = Iterator[tuple[Ints, NDArray[np.float32] | None]]
 """Batches with their logits; None for a batch that did not fit into memory."""

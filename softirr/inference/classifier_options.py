@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PRECISIONS", "ClassifierOptions"]
-
 PRECISIONS = ("auto", "int8", "float32", "bfloat16", "float16")
 
 

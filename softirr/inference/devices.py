@@ -9,8 +9,6 @@ import torch
 
 from softirr.errors import InputError, SoftirrError
 
-__all__ = ["Batches", "fast_bfloat16", "out_of_memory", "pick_device", "pick_precision"]
-
 
 def pick_device(device: str) -> torch.device:
     """The torch device of a name.

@@ -23,8 +23,6 @@ from softirr.inference.devices import Batches, pick_device, pick_precision
 from softirr.inference.loading import ENCODER, load
 from softirr.inference.tokens import length_limit
 
-__all__ = ["TextEncoder"]
-
 _BUDGET = {"cpu": 4096, "cuda": 65_536}
 _LEGACY = {
     "pooling_mode_cls_token": "cls",

@@ -15,8 +15,6 @@ from softirr.inference.forward import Forward, PackedBert, PaddedForward
 from softirr.inference.linear import Bfloat16Linear, Int8Linear, int8_is_fast
 from softirr.inference.tokens import Packed, PairTokens
 
-__all__ = ["choose_format"]
-
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2, "float16": 5e-2}
 """Largest difference of a probability between the packed and the padded pass in float32."""

@@ -18,8 +18,6 @@ from softirr.inference.bert import embed
 from softirr.inference.linear import Activation, Linear
 from softirr.inference.tokens import Packed
 
-__all__ = ["Forward", "PackedBert", "PaddedForward", "to_device"]
-
 _SAFE = 60.0
 """Largest absolute score: exp(60) times a thousand tokens, and exp(-60), are well within float32."""
 

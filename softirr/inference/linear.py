@@ -13,8 +13,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-__all__ = ["Activation", "Bfloat16Linear", "Int8Linear", "Linear", "int8_is_fast"]
-
 Activation = Callable[[Tensor], Tensor]
 
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from softirr.errors import InputError
 
-__all__ = ["CLASSIFIER", "ENCODER", "WRITER", "Kind", "check_weights", "load"]
-
 _TOKENIZER_FILE = re.compile(r"tokenizer\.json|vocab\.(txt|json)|.*\.(model|spm|tiktoken)|tekken\.json")
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 _CLASSIFIES = ("ForSequenceClassification",)

@@ -12,16 +12,6 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.meaning.lexicon.words import rows
 
-__all__ = [
-    "KNOWN_MODELS",
-    "FoundModel",
-    "KnownModel",
-    "bundled_model",
-    "content_hash",
-    "find_model",
-    "multilingual_model",
-]
-
 
 @dataclass(frozen=True)
 class KnownModel:

@@ -19,8 +19,6 @@ from softirr.inference.classifier import Outputs
 from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
 
-__all__ = ["RayEngine"]
-
 _TRIES = 3
 """Workers that end during one share before the share counts as the cause."""
 _GRACE = 5.0

@@ -14,8 +14,6 @@ from softirr.errors import InputError
 from softirr.inference.classifier import Outputs, PairClassifier
 from softirr.inference.classifier_options import ClassifierOptions
 
-__all__ = ["About", "ShardedEngine", "Share", "Worker"]
-
 _SHARE = 4_096
 """Most directed pairs of one task (an even number): enough to sort by length, few enough to spread and to lose."""
 _SMALLEST_SHARE = 256

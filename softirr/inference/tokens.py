@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
-__all__ = ["Packed", "PairTokens", "TokenTable", "length_limit", "longest_first"]
-
 _PROBES = (
     ("a", "b"),
     ("heart attack", "pain in the left arm"),

@@ -13,8 +13,8 @@ from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import KindMeasure
+from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.explain import explain

@@ -12,8 +12,8 @@ from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import check_kind
+from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress

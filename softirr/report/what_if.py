@@ -10,7 +10,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Pooling, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.attributes import without

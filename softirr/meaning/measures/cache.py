@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.meaning.measures.pair_cache import ROWS_AT_ONCE, PairCache, text_hash
-
-__all__ = ["MemoryCache", "PairCache", "SQLiteCache", "open_cache", "text_hash"]
+from softirr.meaning.measures.pair_cache import ROWS_AT_ONCE, PairCache
 
 _LOG = logging.getLogger("softirr")
 

@@ -43,8 +43,6 @@ from softirr.provenance import Provenance
 if TYPE_CHECKING:
     from softirr.inference.engines import Engine
 
-__all__ = ["Entailment", "EntailmentOptions", "make"]
-
 _LABELS = "?labels="
 
 

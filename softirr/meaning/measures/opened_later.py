@@ -24,8 +24,6 @@ from softirr.meaning.measures.pair_cache import PairCache, text_hash
 if TYPE_CHECKING:  # the other engines import torch
     from softirr.inference.engines import Engine
 
-__all__ = ["OpenedLater", "runs_on_processor"]
-
 _DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
 """Where Linux has the driver of a GPU."""
 _SWITCHES = ("SOFTIRR_CPU_BFLOAT16", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")

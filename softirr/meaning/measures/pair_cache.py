@@ -14,8 +14,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROWS_AT_ONCE", "PairCache", "text_hash"]
-
 HASH_BYTES = 16
 ROWS_AT_ONCE = 10_000
 """Number of keys of one database query."""

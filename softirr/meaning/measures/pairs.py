@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, unique_pairs
-from softirr.meaning.measures.cache import PairCache, text_hash
+from softirr.meaning.measures.pair_cache import PairCache, text_hash
 from softirr.meaning.measures.pair_counts import add_pairs
 from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.text import normalize
-
-__all__ = ["PairScorer"]
 
 _CACHE_READS = 32_768
 """Number of pairs that are looked up in the cache at once."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from softirr.errors import InputError
-from softirr.meaning.measures.cache import MemoryCache, PairCache, open_cache
+from softirr.meaning.measures.cache import MemoryCache, open_cache
+from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar

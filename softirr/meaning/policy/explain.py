@@ -16,9 +16,9 @@ import numpy as np
 
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures.arrays import Floats, mutual, numbered_pairs
-from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comparisons
 from softirr.meaning.measures.facts import SIDE, facts_of
+from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
