@@ -48,7 +48,7 @@ def linked_groups(n: int, pairs: Ints, p: Floats, *, cuts: Sequence[float], larg
     p : shape (m,)
         Equivalence of each pair; it links at a cut or above.
     """
-    todo: list[tuple[Ints, int]] = [(np.arange(n), 0)]
+    todo: list[tuple[Ints, int]] = [(np.arange(n), 0)] if n else []
     while todo:
         members, step = todo.pop()
         position = np.full(n, -1)

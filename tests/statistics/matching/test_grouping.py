@@ -68,3 +68,7 @@ def test_a_component_that_is_too_large_is_cut_at_its_weaker_pairs(monkeypatch) -
 def test_components() -> None:
     label = components(5, [0, 1], [1, 4])
     assert label[0] == label[1] == label[4] and len(set(label.tolist())) == 3
+
+
+def test_no_texts_have_no_groups() -> None:
+    assert grouped(0, []) == []
