@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,14 +24,19 @@ class ControlStates:
 
     Attributes
     ----------
+    settings : ProjectSettings
+        The project's settings.
     preparation : AnswerPreparation
         How answers are prepared under the present states.
+    lock : threading.Lock
+        Held while the states change, and while scores that depend on them are stored.
     """
 
     def __init__(self, run: ProjectRun, controls: Sequence[Control], settings: ProjectSettings):
-        self._run, self._settings = run, settings
+        self._run, self.settings = run, settings
         self._names = [control.name for control in controls]
         self.preparation = AnswerPreparation.of(run.row(), settings)
+        self.lock = threading.Lock()
 
     def note(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Note what some tasks change that were just read, before they are stored: an interrupted run loses nothing."""
@@ -91,14 +97,15 @@ class ControlStates:
         if states == self._states():
             return
         store, project, row = self._run.store, self._run.project, self._run.row()
-        store.forget_scores(project)  # first, so that an interrupted run scores again
         controls = [
             {key: value for key, value in control.items() if key not in ("unanswered", "opposites")}
             | states.get(control["name"], {})
             for control in row["controls"]
         ]
-        store.update_project(project, controls=controls, summary_stale=True, summary_due=0.0)
-        self.preparation = AnswerPreparation.of({**row, "controls": controls}, self._settings)
+        with self.lock:
+            store.forget_scores(project)  # first, so that an interrupted run scores again
+            store.update_project(project, controls=controls, summary_stale=True, summary_due=0.0)
+            self.preparation = AnswerPreparation.of({**row, "controls": controls}, self.settings)
 
     def _all_answers(self) -> Iterator[Mapping[str, Any]]:
         return (answers for _, answers in self._run.store.answers(self._run.project))
@@ -115,7 +122,7 @@ class ControlStates:
 
     def _texts(self, name: str, answers: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         """Yield the texts of a control, split by the policy."""
-        mode = self._settings.policy.split
+        mode = self.settings.policy.split
         entries = (entries[name] for entries in answers if name in entries)
         texts = (text for entry in entries for texts_of_rater in entry["answers"].values() for text in texts_of_rater)
         return texts if mode is None else (piece for text in texts for piece in split_text(text, mode))

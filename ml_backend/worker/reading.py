@@ -60,6 +60,8 @@ class TaskReader:
         Number of tasks with other answers than before, or gone, so far.
     removed : int
         Number of duplicate predictions removed so far.
+    last_read : int
+        Number of the last task of the pages read so far; they are in order of number.
     incomplete : bool
         Whether Label Studio's list of tasks was unreliable.
     """
@@ -80,6 +82,7 @@ class TaskReader:
         self._agreed = AgreedStore(run.store)
         self.users = Users(run)
         self.changed = self.removed = 0
+        self.last_read = -1
         self.incomplete = False
         self._newest = ""
 
@@ -213,6 +216,7 @@ class TaskReader:
             self.changed += self.store.put_read(self.project, rows)
             self._note_agreed(page, rows, asked_at)
             read.update(numbers)
+            self.last_read = numbers[-1]
             self._run.report("reading", len(read), total)
             self.users.meet(rows)
             self._between_pages()

@@ -1,26 +1,31 @@
 """Scoring the tasks of one project: details, and the hash of the prediction that each task should have."""
 
+import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import answers_hash, texts_of
-from ml_backend.project_settings import ProjectSettings
 from ml_backend.review.release import is_released
 from ml_backend.scoring.other_fields import FieldFit
-from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.set_aside import score_or_set_aside, without_texts
 from ml_backend.scoring.task_score import counting, counts_fields, scored_by
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.worker.project_run import ProjectRun
+from ml_backend.worker.control_states import ControlStates
+from ml_backend.worker.project_run import ProjectRun, Stopped
 
 __all__ = ["TaskScorer"]
 
 log = logging.getLogger(__name__)
 
+SCORE_BATCH = 500
+SCORE_EVERY = 0.1
+"""Seconds between two looks at the tasks that were read."""
 LEAST_CHANGE = 0.005
 """Change of a score by other tasks' answers that is written: the ranks of ratings move a little with every answer."""
 
@@ -30,6 +35,8 @@ class TaskScorer:
 
     Parameters
     ----------
+    states : ControlStates
+        States of the TextAreas, which determine how answers are prepared.
     required : int
         Annotations that each task is to get.
     build : callable
@@ -43,47 +50,74 @@ class TaskScorer:
         self,
         run: ProjectRun,
         scorer: Scorer,
+        states: ControlStates,
         *,
-        settings: ProjectSettings,
         required: int,
         build: Callable[[Mapping[str, Any]], dict[str, Any]],
         fits: Mapping[str, FieldFit] | None,
     ):
         self._store, self._scorer = run.store, scorer
-        self._project, self._number = run.project, run.number
-        self._settings, self._required, self._build = settings, required, build
-        self._fits = fits
+        self._project, self._number, self._check = run.project, run.number, run.check
+        self._states, self._settings = states, states.settings
+        self._required, self._build, self._fits = required, build, fits
 
-    def score(
-        self,
-        rows: Sequence[Row],
-        preparation: AnswerPreparation,
-        not_faults: tuple[type[Exception], ...],
-        progress: Callable[[int, int], None],
-    ) -> None:
-        """Score tasks and store the results.
+    def unscored(self, *, only: Sequence[int] | None = None, **which: Any) -> list[Row]:
+        """Return some tasks to score as `TaskStore.unscored` does: at most `SCORE_BATCH`, or all of `only`."""
+        limit = SCORE_BATCH if only is None else len(only)
+        has_fields = counts_fields(self._settings)
+        return self._store.unscored(self._project, limit, only=only, fields=has_fields, **which)
+
+    @contextlib.contextmanager
+    def scoring_beside(self, last_read: Callable[[], int]) -> Iterator[None]:
+        """Score tasks in a second thread while the block reads more: Label Studio needs seconds for each page.
+
+        Parameters
+        ----------
+        last_read : callable
+            Returns the number of the last task that was read.
+        """
+        is_read = threading.Event()
+        with ThreadPoolExecutor(1, thread_name_prefix="scoring") as pool:
+            scoring = pool.submit(self._score_until, is_read, last_read)
+            try:
+                yield
+            finally:
+                is_read.set()
+            scoring.result()
+
+    def _score_until(self, is_read: threading.Event, last_read: Callable[[], int]) -> None:
+        last = -1
+        while not is_read.wait(SCORE_EVERY):
+            if rows := self.unscored(above=last, end=last_read()):
+                last = rows[-1]["number"]
+                self.score(rows)
+
+    def score(self, rows: Sequence[Row]) -> None:
+        """Score tasks and store the results, unless the states of the TextAreas changed meanwhile.
 
         Parameters
         ----------
         rows : sequence of mapping
-            Rows of `Store.unscored`.
-        not_faults : tuple of exception classes
-            Exceptions that end the work and are never the fault of a text.
+            Rows of `unscored`.
         """
-        decisions = self._store.decisions(self._project)
+        decisions, preparation = self._store.decisions(self._project), self._states.preparation
 
         def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
-            return self._scorer.task_details(answers, preparation, decisions=decisions, progress=progress)
+            return self._scorer.task_details(
+                answers, preparation, decisions=decisions, progress=lambda *_: self._check()
+            )
 
         answers = {row["number"]: texts_of(row["answers"]) for row in rows}
-        details, reasons = score_or_set_aside(score, answers, not_faults)
+        details, reasons = score_or_set_aside(score, answers, (Stopped,))
         rows = [self._set_aside(row, reasons[row["number"]]) if row["number"] in reasons else row for row in rows]
         details |= score({row["number"]: row["answers"] for row in rows if row["number"] in reasons})
-        self._put(rows, scored_by(rows, details, self._fits or {}, self._settings))
+        with self._states.lock:
+            if self._states.preparation is preparation:
+                self._put(rows, scored_by(rows, details, self._fits or {}, self._settings))
         if self._store.decisions(self._project) != decisions:  # decided meanwhile: these scores may be older than that
             self._store.forget_scores_of(self._project, [row["number"] for row in rows])
 
-    def fit_again(self, fits: Mapping[str, FieldFit], check: Callable[[], None]) -> dict[str, FieldFit]:
+    def fit_again(self, fits: Mapping[str, FieldFit]) -> dict[str, FieldFit]:
         """Score the tasks by their fields with the project's present fits; their texts are not compared again.
 
         Tasks are read only if a fit changes scores. A fit that changes all scores by less than `LEAST_CHANGE` is
@@ -102,7 +136,7 @@ class TaskScorer:
         if not waited and near == counting(self._fits, self._settings) == counting_fits:
             return self._fits
         for rows in self._store.scored(self._project):
-            check()
+            self._check()
             details = {row["number"]: row["details"] for row in rows}
             now = scored_by(rows, details, self._fits, self._settings)
             self._put([row for row in rows if waited or _differs(details[row["number"]], now[row["number"]])], now)

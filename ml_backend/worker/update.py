@@ -22,10 +22,10 @@ from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import Settings
-from ml_backend.store.store import Row, Store, is_connected
+from ml_backend.store.store import Store, is_connected
 from ml_backend.worker.control_states import ControlStates
 from ml_backend.worker.latest_changes import LatestChanges
-from ml_backend.worker.project_run import ProjectRun, Stopped
+from ml_backend.worker.project_run import ProjectRun
 from ml_backend.worker.project_setup import look_at_project
 from ml_backend.worker.reading import NEWEST, TaskReader
 from ml_backend.worker.task_scorer import TaskScorer
@@ -36,7 +36,6 @@ __all__ = ["ProjectUpdate"]
 
 log = logging.getLogger(__name__)
 
-SCORE_BATCH = 500
 WRITE_EVERY = 60.0
 """Seconds between two writes while a long scoring runs."""
 ROUNDS = 3
@@ -151,7 +150,7 @@ class ProjectUpdate:
             self.store.update_project(self.project, **values)
         build = functools.partial(shapes.build, controls=setup.controls, suggestions=settings.suggestions)
         fits = None if row["summary"] is None else fits_of(row["summary"])
-        self._tasks = TaskScorer(run, self.scorer, settings=settings, required=setup.required, build=build, fits=fits)
+        self._tasks = TaskScorer(run, self.scorer, self._states, required=setup.required, build=build, fits=fits)
         self._writer = PredictionWriter(run, label_config=label_config, build=build, bulk_size=self.settings.bulk_size)
         reading = Reading(
             setup.controls,
@@ -193,7 +192,8 @@ class ProjectUpdate:
         if is_complete and len(stale) < NEWEST and now < (row["list_due"] or 0.0) and not self._reader.differs():
             self._reader.read_marked()
         else:
-            self._reader.read_all()
+            with self._tasks.scoring_beside(lambda: self._reader.last_read):
+                self._reader.read_all()
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
@@ -208,12 +208,12 @@ class ProjectUpdate:
             self._check()
             if done:
                 self._latest.attend(first=self._writer.write)
-            rows = self._unscored(SCORE_BATCH, above=last, end=end)
+            rows = self._tasks.unscored(above=last, end=end)
             if not rows:
                 break
             last = rows[-1]["number"]
             self._report("scoring", done, max(total, done + len(rows)))
-            self._score(rows)
+            self._tasks.score(rows)
             done += len(rows)
             if time.monotonic() - written_at > WRITE_EVERY:
                 self._writer.write()
@@ -221,15 +221,9 @@ class ProjectUpdate:
         self._writer.write()
 
     def _score_and_write_tasks(self, numbers: Sequence[int]) -> None:
-        if rows := self._unscored(len(numbers), only=numbers):
-            self._score(rows)
+        if rows := self._tasks.unscored(only=numbers):
+            self._tasks.score(rows)
         self._writer.write(only=numbers)
-
-    def _unscored(self, limit: int, **which: Any) -> list[Row]:
-        return self.store.unscored(self.project, limit, **which, fields=counts_fields(self._setup.values))
-
-    def _score(self, rows: Sequence[Row]) -> None:
-        self._tasks.score(rows, self._states.preparation, (Stopped,), lambda *_: self._check())
 
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
@@ -263,7 +257,7 @@ class ProjectUpdate:
         changed = self._reader.changed
         summary, due = self._latest.beside(self._summary)
         if counts_fields(self._setup.values):  # first, so that an interrupted run scores again
-            fits = self._tasks.fit_again(fits_of(summary), self._check)
+            fits = self._tasks.fit_again(fits_of(summary))
             summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}
         summary |= {
             "left_out": [

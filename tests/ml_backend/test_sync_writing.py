@@ -14,6 +14,7 @@ import pytest
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.worker import latest_changes as latest_changes_module
 from ml_backend.worker import reading as reader_module
+from ml_backend.worker import task_scorer
 from ml_backend.worker import update as update_module
 from ml_backend.worker import writing as writer_module
 from tests.ml_backend.bench import Bench, answered
@@ -56,7 +57,7 @@ class TestSteadyWork:
         self, tmp_path: Path, deletions: bool, full: bool, page_size: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
-        monkeypatch.setattr(update_module, "SCORE_BATCH", 5)
+        monkeypatch.setattr(task_scorer, "SCORE_BATCH", 5)
         monkeypatch.setattr(reader_module, "NEWEST", 5)
         monkeypatch.setattr(update_module, "NEWEST", 5)
         bench = Bench(tmp_path, page_size=page_size)
@@ -99,7 +100,7 @@ class TestSteadyWork:
     ) -> None:
         """Whenever a batch was scored, all of its tasks have changed again."""
         monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
-        monkeypatch.setattr(update_module, "SCORE_BATCH", 5)
+        monkeypatch.setattr(task_scorer, "SCORE_BATCH", 5)
         tasks = answered(bench.fake, 20)
         put, batches = bench.store.put_scored, [0]
 
