@@ -93,5 +93,5 @@ def test_few_pairs_are_spread_over_all_workers(pairs: int, sizes: list[int]) -> 
                 yield share.where, Outputs(np.ones((len(share.where), 3), dtype=np.float32), share.left_texts > 0)
 
     numbers = np.zeros(pairs, dtype=np.int64)
-    assert Recorder([ABOUT]).run(["a"], numbers, numbers).logits.all()
+    assert Recorder(ABOUT).run(["a"], numbers, numbers).logits.all()
     assert shares == sizes
