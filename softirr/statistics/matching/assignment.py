@@ -27,6 +27,8 @@ _LARGEST_TABLE = 4_000
 _MOST_ROWS = 12
 # Numbers held at once by one step of the batched kernel: 2 to 8 MB, so that a step fits into the processor's cache.
 _STEP = 1 << 19
+# Pairs of sets in a step up to which one look-up of all texts is faster than one for each two positions.
+_FEW_SETS = 32
 _CERTAIN = 1e-9
 
 
@@ -150,12 +152,15 @@ def grid_set_equivalence(
     for lo in range(0, r, step):
         members = row_members[lo : lo + step]
         # (m, n, rows of the slice, columns): entry of the grid for each pair of members
-        w = np.empty((m, n, len(members), c), dtype=grid.dtype)
-        for i in range(m):
-            text_rows = grid[members[:, i]]
-            for j in range(n):
-                # no other mode writes into w at once
-                np.take(text_rows, col_members[:, j], axis=1, out=w[i, j], mode="clip")
+        if len(members) * c < _FEW_SETS:
+            w = grid[members.T[:, None, :, None], col_members.T[None, :, None, :]]
+        else:
+            w = np.empty((m, n, len(members), c), dtype=grid.dtype)
+            for i in range(m):
+                text_rows = grid[members[:, i]]
+                for j in range(n):
+                    # no other mode writes into w at once
+                    np.take(text_rows, col_members[:, j], axis=1, out=w[i, j], mode="clip")
         sums = _sums(w.reshape(m, n, -1), method).reshape(w.shape[2:])
         out[lo : lo + step] = _combined(sums, m, n, sets)
     return out

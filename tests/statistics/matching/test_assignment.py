@@ -14,7 +14,7 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.statistics.matching import answer_scorer, assignment
 from softirr.statistics.matching.answer_scorer import AnswerScorer
-from softirr.statistics.matching.assignment import batched_set_equivalence, greedy, optimal
+from softirr.statistics.matching.assignment import batched_set_equivalence, greedy, grid_set_equivalence, optimal
 
 # Wullschleger et al. 2026, figure "Toy example of suboptimal greedy assignment": rows Fatigue, Weakness, Nausea;
 # columns Asthenia, Lethargy, Nausea / vomiting.
@@ -43,6 +43,18 @@ def test_one_text_is_assigned_as_the_solver_does():
         assert [side.tolist() for side in optimal(weights)] == [
             side.tolist() for side in linear_sum_assignment(weights, maximize=True)
         ]
+
+
+@pytest.mark.parametrize("few_sets", [0, 1_000])
+@pytest.mark.parametrize("method", ["optimal", "greedy"])
+def test_a_grid_of_sets_has_the_values_of_its_pairs(monkeypatch, few_sets, method):
+    monkeypatch.setattr(assignment, "_FEW_SETS", few_sets)
+    rng = np.random.default_rng(0)
+    grid = rng.random((6, 7))
+    rows, columns = rng.integers(0, 6, (4, 2)), rng.integers(0, 7, (5, 3))
+    blocks = grid_set_equivalence(grid, rows, columns, method=method, sets="dice")
+    pairs = [grid[np.ix_(row, column)] for row in rows for column in columns]
+    assert blocks.ravel().tolist() == in_a_batch(pairs, method).tolist()
 
 
 def one_by_one(matrices, method):
