@@ -27,6 +27,7 @@ from ml_backend.labelstudio.tasks import TASK_FIELDS
 from tests.labelstudio.backend import Commands, Serving, descendants, wrong
 from tests.labelstudio.conftest import Harness, annotation, textarea
 from tests.labelstudio.measure_protocol import protocol, quiet
+from tests.labelstudio.measure_report import first_report
 from tests.labelstudio.measured_rows import Table, timed
 from tests.ml_backend.store_calls import n_scored, scored_at
 
@@ -36,7 +37,7 @@ head chest knee skin liver kidney heart stomach eye ear hand foot back neck shou
 pain swelling rash failure bleeding infection weakness numbness spasm burning fracture itching
 """
 ADJECTIVES, PARTS, NOUNS = (line.split() for line in WORDS.split("\n") if line)
-PARTS_OF_IT = ["live", "crowd", "memory"]
+PARTS_OF_IT = ["live", "report", "crowd", "memory"]
 
 
 def texts(source: random.Random) -> list[str]:
@@ -247,6 +248,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 protocol(table, ls, commands, serving, project)
                 memory_of(table, serving)
             check(ls, scratch, project)
+        if "report" in options.parts:
+            first_report(table, ls, scratch / "report", raters, texts)
         if "crowd" in options.parts:
             crowd(table, ls, scratch, options.people)
         if "memory" in options.parts and options.large:
