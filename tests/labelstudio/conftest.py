@@ -55,6 +55,7 @@ class Harness:
         self.token = server.new_token(self.session)
         self.api = Api(server.url, self.token)
         self.admin = int(self.api.get("/api/current-user/whoami")["id"])
+        self._people: dict[str, User] = {}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -79,6 +80,12 @@ class Harness:
         user, token = self.server.sign_up(email, password, **names)
         return User(user, email, password, token, Api(self.url, token))
 
+    def person(self, name: str) -> User:
+        """The annotator with this first name, who is the same in all projects: making one takes most of a second."""
+        if name not in self._people:
+            self._people[name] = self.create_user(name)
+        return self._people[name]
+
     def import_tasks(self, project: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
         """Import tasks (``{"data": ..., "annotations": [...]}``); their ids in the order given."""
         reply = self.api.post(f"/api/projects/{project}/import?return_task_ids=true", list(tasks))
@@ -87,7 +94,7 @@ class Harness:
     def answered(self, tasks: Iterable[Sequence[Iterable[str]]]) -> tuple[int, list[int], list[User]]:
         """A new project with these answers of Ann, Ben, ...: its id, the ids of the tasks, and the users."""
         given_tasks = list(tasks)
-        users = [self.create_user(name) for name in ("Ann", "Ben", "Cleo")[: len(given_tasks[0])]]
+        users = [self.person(name) for name in ("Ann", "Ben", "Cleo")[: len(given_tasks[0])]]
         project = self.create_project()
         imported = [
             {

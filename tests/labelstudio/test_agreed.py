@@ -36,7 +36,7 @@ def answered_tasks(ls: Harness, project: int, users: tuple[User, User, User]) ->
 
 def test_an_accepted_answer_is_the_reviewers_ground_truth(ls: Harness, tmp_path: Path) -> None:
     commands = Commands(tmp_path / "state", ls.url, ls.token)
-    ann, ben, rae = (ls.create_user(name) for name in ("Ann", "Ben", "Rae"))
+    ann, ben, rae = (ls.person(name) for name in ("Ann", "Ben", "Rae"))
     project = ls.create_project(maximum_annotations=3)
     accepted, starred, by_import = answered_tasks(ls, project, (ann, ben, rae))
     commands.sync(project)

@@ -48,7 +48,7 @@ def test_each_event_shows_in_the_predictions(ls: Harness, serving: Serving, proj
 
     eventually(right, what="the first sync")
     tasks = sorted(p["task"] for p in ls.predictions(project))
-    cleo = ls.create_user("Cleo")
+    cleo = ls.person("Cleo")
     annotations: dict[str, int] = {}
     events: dict[str, Callable[[], Any]] = {
         "answer": lambda: annotations.update(answer=ls.annotate(tasks[0], cleo, ["rash"])),
@@ -72,7 +72,7 @@ def test_each_event_shows_in_the_predictions(ls: Harness, serving: Serving, proj
 
 def test_a_project_that_is_connected_while_it_is_empty(ls: Harness, serving: Serving, tmp_path: Path) -> None:
     """Connect, then import: what everybody does."""
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    ann, ben = ls.person("Ann"), ls.person("Ben")
     number = ls.create_project()
     serving.commands.json("connect", "--project", str(number), "--url", serving.url)
     store = serving.commands.store()
@@ -142,7 +142,7 @@ def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, servi
     row = store.project_by_id(1)
     assert row is not None
     kappa = row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
-    cleo = ls.create_user("Dora")
+    cleo = ls.person("Dora")
     task = ls.predictions(project)[0]["task"]
     ls.annotate(task, cleo, ["something else entirely"])
     eventually(lambda: n_scored(store, 1, times_before) > 0, what="the edit was scored")
@@ -185,7 +185,7 @@ def test_on_postgresql(ls: Harness, tmp_path: Path) -> None:
         with commands.serve() as serving:
             commands.json("connect", "--project", str(project), "--url", serving.url)
             eventually(right, what="the first sync")
-            ls.annotate(tasks[0], ls.create_user("Cleo"), ["rash", "عربي 🤒 <b>fe\u0000ver</b>"])
+            ls.annotate(tasks[0], ls.person("Cleo"), ["rash", "عربي 🤒 <b>fe\u0000ver</b>"])
             ls.api.delete(f"/api/tasks/{tasks[1]}/")
             eventually(right, what="a new answer and a deleted task")
             serving.kill()

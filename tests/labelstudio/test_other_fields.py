@@ -16,7 +16,7 @@ from tests.ml_backend.test_without_texts import WITHOUT
 
 
 def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: Path) -> None:
-    people = [ls.create_user(name) for name in ("Ann", "Ben", "Cleo")]
+    people = [ls.person(name) for name in ("Ann", "Ben", "Cleo")]
     project = ls.create_project(label_config=CONFIG)
     tasks = ls.import_tasks(project, [{"data": {"text": f"narrative {n}"}} for n in range(12)])
     for n, task in enumerate(tasks):
@@ -42,7 +42,7 @@ def test_the_fields_of_a_project_are_those_of_its_export(ls: Harness, tmp_path: 
 
 
 def test_a_project_without_texts_is_connected_and_scored(ls: Harness, tmp_path: Path) -> None:
-    people = [ls.create_user(name) for name in ("Ann", "Ben")]
+    people = [ls.person(name) for name in ("Ann", "Ben")]
     project = ls.create_project(label_config=WITHOUT)
     for n, task in enumerate(ls.import_tasks(project, [{"data": {"text": f"narrative {n}"}} for n in range(6)])):
         for number, user in enumerate(people):

@@ -23,7 +23,7 @@ from tests.labelstudio.project_changes import answer_changes, answer_of, change_
 
 def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands: Commands, tmp_path: Path) -> None:
     project, tasks, (ann, ben) = ls.answered([(["fever", f"cough {n}"], ["a fever"]) for n in range(30)])
-    cleo = ls.create_user("Cleo")
+    cleo = ls.person("Cleo")
     first = commands.sync(project)
     assert (first["items"], first["created"]) == (30, 30)
     assert wrong(ls, project, tmp_path) == []
@@ -68,7 +68,7 @@ def test_a_text_area_added_while_running(ls: Harness, commands: Commands, tmp_pa
 
 def test_a_text_area_that_is_renamed(ls: Harness, commands: Commands) -> None:
     """Earlier answers are missing under the new name, also empty ones, until they are submitted again."""
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    ann, ben = ls.person("Ann"), ls.person("Ben")
     project = ls.create_project()
     (task,) = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}])
     empty = ls.annotate(task, ben, [])

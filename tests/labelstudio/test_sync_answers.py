@@ -27,7 +27,7 @@ def test_texts_on_regions_pooled_and_by_overlap(ls: Harness, commands: Commands,
         '<View><Text name="text" value="$text"/><Labels name="lab" toName="text"><Label value="A"/></Labels>'
         '<TextArea name="notes" toName="text" perRegion="true"/></View>'
     )
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    ann, ben = ls.person("Ann"), ls.person("Ben")
     project = ls.create_project(label_config=config)
 
     def note(number: int, start: int, end: int, text: str) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ def test_ten_megabytes(ls: Harness, commands: Commands, tmp_path: Path) -> None:
 
 
 def test_a_model_as_a_rater(ls: Harness, commands: Commands, tmp_path: Path) -> None:
-    ann = ls.create_user("Ann")
+    ann = ls.person("Ann")
     project = ls.create_project(maximum_annotations=1)  # Ann's answer is all that a task waits for
     first_task, second_task = ls.import_tasks(
         project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}] * 2

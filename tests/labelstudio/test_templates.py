@@ -236,7 +236,7 @@ def test_groups_and_types_are_those_of_label_studio(ls: Harness) -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_templates_are_scored_or_refused_with_the_reason(ls: Harness, tmp_path: Path, group: str) -> None:
-    people = [ls.create_user(name) for name in ("Ann", "Ben")]
+    people = [ls.person(name) for name in ("Ann", "Ben")]
     commands = Commands(tmp_path / "state", ls.url, ls.token)
     problems = {
         title: problems_of_template(ls, commands, template, people)
@@ -263,7 +263,7 @@ def turn(number: int, text: str, tone: str) -> list[dict[str, Any]]:
 
 
 def test_turns_of_dialogues_of_different_lengths_are_items(ls: Harness, tmp_path: Path) -> None:
-    people = [ls.create_user(name) for name in ("Ann", "Ben")]
+    people = [ls.person(name) for name in ("Ann", "Ben")]
     project = ls.create_project(label_config=REPEATER)
     lengths = (1, 3)
     data = [{"dialogue": [{"author": "a", "text": f"line {k}"} for k in range(length)]} for length in lengths]

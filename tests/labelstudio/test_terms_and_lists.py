@@ -38,7 +38,7 @@ def regions(ls: Harness, project: int, task: int) -> dict[str, dict[str, Any]]:
 def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
     (tmp_path / "hp.obo").write_text(OBO)
     commands = Commands(tmp_path / "state", ls.url, ls.token)
-    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    ann, ben = ls.person("Ann"), ls.person("Ben")
     project = ls.create_project(label_config=CONFIG)
     lists, boxes, single, _ = ls.import_tasks(
         project,
