@@ -62,7 +62,7 @@ def review(page: Any, triage: str) -> dict[str, Any]:
     beyond = [task for task in accepted_tasks(page, TASKS) if not task["is_listed"]]
     return {
         "tasks": sum(task["is_accepted"] for task in listed),
-        "keys": len(listed),
+        "keys": sum(task["is_accepted"] for task in listed),
         "skipped_tasks": sum(not task["is_accepted"] for task in listed),
         "page_loads": sum(task["is_loaded"] for task in listed),
         "in_loaded_list": _seconds([task for task in listed if task["is_listed"]]),
