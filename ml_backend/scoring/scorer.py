@@ -129,10 +129,12 @@ class Scorer(LoadedMeasures):
         with self.alone_with(settings.measure, progress) as yielding:
             measure = self.judged_measure(settings, content.decisions)
             report, problems = self._agreement(table, measure, options, content.judgments, cache, yielding)
+            n_compared = sum(item.agreement is not None for item in report.items)
+            report = replace(report, items=())  # the details of the tasks have them
             if content.reasons is not None:
                 report = replace(report, reasons=content.reasons)
                 report = add_what_if(report, table, measure, options, cache=cache, progress=yielding)
-            result = without_items(report.to_dict(), sum(item.agreement is not None for item in report.items))
+            result = without_items(report.to_dict(), n_compared)
         result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
         result["warnings"] += problems
         return result
