@@ -23,7 +23,7 @@ __all__ = ["TaskScorer"]
 
 log = logging.getLogger(__name__)
 
-SCORE_BATCH = 500
+FIRST_BATCH, SCORE_BATCH = 5, 500
 SCORE_EVERY = 0.1
 """Seconds between two looks at the tasks that were read."""
 LEAST_CHANGE = 0.005
@@ -61,9 +61,13 @@ class TaskScorer:
         self._states, self._settings = states, states.settings
         self._required, self._build, self._fits = required, build, fits
 
-    def unscored(self, *, only: Sequence[int] | None = None, **which: Any) -> list[Row]:
-        """Return some tasks to score as `TaskStore.unscored` does: at most `SCORE_BATCH`, or all of `only`."""
-        limit = SCORE_BATCH if only is None else len(only)
+    def unscored(self, *, only: Sequence[int] | None = None, n_done: int = 0, **which: Any) -> list[Row]:
+        """Return some tasks to score as `TaskStore.unscored` does: all of `only`, or a batch.
+
+        A batch is as large as all before it together, between `FIRST_BATCH` and `SCORE_BATCH`, so that the first
+        scores are there in seconds.
+        """
+        limit = min(max(n_done, FIRST_BATCH), SCORE_BATCH) if only is None else len(only)
         has_fields = counts_fields(self._settings)
         return self._store.unscored(self._project, limit, only=only, fields=has_fields, **which)
 
@@ -86,10 +90,11 @@ class TaskScorer:
             scoring.result()
 
     def _score_until(self, is_read: threading.Event, last_read: Callable[[], int]) -> None:
-        last = -1
+        last, done = -1, 0
         while not is_read.wait(SCORE_EVERY):
-            if rows := self.unscored(above=last, end=last_read()):
+            if rows := self.unscored(above=last, end=last_read(), n_done=done):
                 last = rows[-1]["number"]
+                done += len(rows)
                 self.score(rows)
 
     def score(self, rows: Sequence[Row]) -> None:

@@ -37,7 +37,7 @@ __all__ = ["ProjectUpdate"]
 log = logging.getLogger(__name__)
 
 WRITE_EVERY = 60.0
-"""Seconds between two writes while a long scoring runs."""
+"""Seconds between two writes while a long scoring runs; the first follows the first tasks."""
 ROUNDS = 3
 
 
@@ -203,19 +203,19 @@ class ProjectUpdate:
         total = self.store.count_unscored(self.project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
         done, last, end = 0, -1, self.store.highest(self.project)
-        written_at = time.monotonic()
+        written_at = 0.0
         while True:
             self._check()
             if done:
                 self._latest.attend(first=self._writer.write)
-            rows = self._tasks.unscored(above=last, end=end)
+            rows = self._tasks.unscored(above=last, end=end, n_done=done)
             if not rows:
                 break
             last = rows[-1]["number"]
             self._report("scoring", done, max(total, done + len(rows)))
             self._tasks.score(rows)
             done += len(rows)
-            if time.monotonic() - written_at > WRITE_EVERY:
+            if done < total and time.monotonic() - written_at > WRITE_EVERY:
                 self._writer.write()
                 written_at = time.monotonic()
         self._writer.write()

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from ml_backend.worker import task_scorer
 from tests.labelstudio.backend import WITHIN, eventually
-from tests.ml_backend.bench import Bench
+from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.store_calls import n_scored
 
 
@@ -65,4 +66,22 @@ def test_scores_under_earlier_marks_are_not_kept(bench: Bench, monkeypatch: pyte
     monkeypatch.setattr(bench.scorer, "task_details", late)
     bench.sync()
     assert bench.task(first)["agreement"] == 1.0
+    assert bench.fake.wrong() == []
+
+
+def test_the_first_predictions_are_written_before_all_tasks_are_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_scorer, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
+    bench = Bench(tmp_path)
+    answered(bench.fake, 30)
+    task_details, n_written = bench.scorer.task_details, []
+
+    def counted(answers: Any, preparation: Any, **options: Any) -> Any:
+        n_written.append(len(bench.fake.predictions()))
+        return task_details(answers, preparation, **options)
+
+    monkeypatch.setattr(bench.scorer, "task_details", counted)
+    bench.sync()
+    assert n_written[-1] >= task_scorer.FIRST_BATCH
     assert bench.fake.wrong() == []

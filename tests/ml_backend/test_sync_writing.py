@@ -123,6 +123,10 @@ class TestSteadyWork:
 class TestBulkImport:
     """Label Studio drops invalid predictions with status 201, and may have stored half when the connection breaks."""
 
+    @pytest.fixture(autouse=True)
+    def one_batch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(task_scorer, "FIRST_BATCH", 500)
+
     def test_prediction_dropped_once_is_written_again(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         dropped: list[int] = []

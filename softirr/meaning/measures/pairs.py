@@ -77,9 +77,9 @@ class PairScorer:
     def directions(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of texts left_texts[k] and right_texts[k], shape (n, 2)."""
         if self.cheap and len(left_texts) > _CHEAP_AT_ONCE:  # all at once would take several times the memory
-            parts = range(0, len(left_texts), _CHEAP_AT_ONCE)
-            slices = [slice(start, start + _CHEAP_AT_ONCE) for start in parts]
-            return np.concatenate([self.directions(left_texts[part], right_texts[part]) for part in slices])
+            starts = range(0, len(left_texts), _CHEAP_AT_ONCE)
+            chunks = [slice(start, start + _CHEAP_AT_ONCE) for start in starts]
+            return np.concatenate([self.directions(left_texts[chunk], right_texts[chunk]) for chunk in chunks])
         low, high, restored = unique_pairs(self._ids[left_texts], self._ids[right_texts])
         if not self.measure.stages:
             return restored(self._measured(low, high))
