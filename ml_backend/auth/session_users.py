@@ -22,6 +22,8 @@ __all__ = ["LOGIN_COOKIE", "WHO_SECONDS", "keep_cookie", "session_client", "sess
 _LABEL_STUDIO_ROLES: dict[str | None, Role] = {"OW": "lead", "AD": "lead", "MA": "lead", "RE": "reviewer"}
 LOGIN_COOKIE = "softirr-login"
 WHO_SECONDS = 60.0
+AWAY_SECONDS = 3600.0
+"""Seconds for which the last answer counts while Label Studio does not answer."""
 TIMEOUT = 20.0
 _certificates = functools.cache(httpx.create_ssl_context)  # reading them takes 17 ms
 
@@ -65,8 +67,8 @@ def session_user(project: Row) -> Person | None:
     if person is None:
         try:
             person = _from_label_studio(session, number)
-        except _NoAnswer:  # until Label Studio answers, the last answer is valid
-            person = tokens.read(token, number, generation=generation, now=0.0)
+        except _NoAnswer:
+            person = tokens.read(token, number, generation=generation, now=time.time() - AWAY_SECONDS)
         else:
             if person is not None:
                 token = tokens.make(person, number, generation=generation, until=time.time() + WHO_SECONDS)

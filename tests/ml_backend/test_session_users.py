@@ -11,7 +11,7 @@ from ml_backend.app import create_app
 from ml_backend.auth import session_users
 from ml_backend.auth.browser_auth import PERSON_COOKIE
 from ml_backend.auth.keys import Person, PersonalLinks
-from ml_backend.auth.session_users import LOGIN_COOKIE, WHO_SECONDS
+from ml_backend.auth.session_users import AWAY_SECONDS, LOGIN_COOKIE, WHO_SECONDS
 from tests.ml_backend.own_session import LabelStudio, reviewer
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
@@ -69,6 +69,14 @@ def test_last_answer_is_valid_while_label_studio_is_away(
     label_studio.is_away = True
     assert role(seeded, browser) == "reviewer"
     browser.set_cookie("sessionid", "yours:1:signature")
+    assert role(seeded, browser) is None
+
+
+def test_last_answer_ends_after_an_hour_without_label_studio(
+    seeded: Seeded, browser: Any, label_studio: LabelStudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later(monkeypatch, WHO_SECONDS + AWAY_SECONDS + 1)
+    label_studio.is_away = True
     assert role(seeded, browser) is None
 
 
