@@ -9,8 +9,6 @@ import threading
 import time
 from typing import Any
 
-__all__ = ["Thinned", "begin_request", "request_id", "set_up_logging", "where_only"]
-
 MOST_ALIKE = 5  # lines of one kind that are written within WINDOW seconds
 WINDOW = 60.0
 

@@ -14,8 +14,6 @@ from softirr.errors import InputError
 from softirr.meaning.policy.rules import PRESETS, Policy
 from softirr.report.options import ChanceMethod
 
-__all__ = ["CHOICES", "checked_options"]
-
 CHOICES = {
     "chance": get_args(ChanceMethod),
     "regions": ("pooled", "matched"),

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["plugin_dir"]
-
 
 def plugin_dir() -> Path:
     """Folder ``plugin``."""

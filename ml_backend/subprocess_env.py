@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-__all__ = ["WATCH_PARENT", "child_environment", "follow_parent", "python_module"]
-
 log = logging.getLogger(__name__)
 
 WATCH_PARENT = "SOFTIRR_WATCH_PARENT"

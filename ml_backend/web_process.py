@@ -35,8 +35,6 @@ from ml_backend.web.request_limits import SMALL_BODY, KnownSecrets
 
 log = logging.getLogger("ml_backend.web_process")  # __name__ is __main__ here
 
-__all__ = ["LISTEN_FD", "main", "make_server", "secrets_of_programs"]
-
 LISTEN_FD = "SOFTIRR_LISTEN_FD"  # number of the listening socket that the parent process opened
 ARRIVES_WITHIN = 30.0  # seconds for a request of anybody to arrive
 BIG_ARRIVES_WITHIN = 120.0  # and for one that carries a secret

@@ -12,23 +12,6 @@ from ml_backend.auth.requests import Refused, connected_projects, find_project, 
 from ml_backend.auth.session_users import keep_cookie, session_user
 from ml_backend.store.store import Row, is_connected
 
-__all__ = [
-    "HOW_TO_BE_KNOWN",
-    "KEY_HEADER",
-    "PERSON_COOKIE",
-    "enter",
-    "key_of",
-    "key_opens_report",
-    "project_of_key",
-    "remember_given_key",
-    "remember_key",
-    "remember_person",
-    "require_lead",
-    "require_link",
-    "require_reviewer",
-    "visitor",
-]
-
 COOKIE = "softirr-access"
 PERSON_COOKIE = "softirr-person"
 HOW_TO_BE_KNOWN = (

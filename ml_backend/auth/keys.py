@@ -14,8 +14,6 @@ from typing import Literal
 
 from itsdangerous import BadData, URLSafeSerializer
 
-__all__ = ["CONNECTION_USER", "ROLES", "Keys", "Person", "PersonalLinks", "Role", "Scope"]
-
 Scope = Literal["panel", "report", "connection"]
 _ACCEPTED_SCOPES: dict[Scope, tuple[Scope, ...]] = {
     "panel": ("panel", "report"),

@@ -10,17 +10,6 @@ from ml_backend.auth.requests import Refused, connected_projects, settings
 from ml_backend.settings import origin
 from ml_backend.store.store import Row
 
-__all__ = [
-    "check_host",
-    "check_source",
-    "embedding_allowed",
-    "host_is_known",
-    "label_studio_home",
-    "label_studio_origins",
-    "page_policy",
-    "panel_policy",
-]
-
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not bound to
 

@@ -17,8 +17,6 @@ from ml_backend.auth.requests import (
 from ml_backend.settings import SECRET_HEADER, origin
 from ml_backend.store.store import Row, is_connected
 
-__all__ = ["connected_project", "is_operator", "require_connection", "require_operator", "webhook_project"]
-
 
 def is_operator() -> bool:
     """Whether the request carries the operator's user and password (BASIC_AUTH_USER, BASIC_AUTH_PASS)."""

@@ -9,19 +9,6 @@ from ml_backend.auth.keys import Keys
 from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
 
-__all__ = [
-    "LARGEST_NUMBER",
-    "Refused",
-    "connected_projects",
-    "find_project",
-    "json_body",
-    "keys",
-    "project_in",
-    "project_number",
-    "settings",
-    "store",
-]
-
 LARGEST_NUMBER = 2**31 - 1
 
 

@@ -33,16 +33,6 @@ from ml_backend.auth.requests import (
 )
 from ml_backend.store.store import Row
 
-__all__ = [
-    "ROUTES",
-    "Access",
-    "Route",
-    "check_request",
-    "current_person",
-    "current_project",
-    "current_reviewer",
-]
-
 Access = Literal[
     "anyone",  # the answer holds no data
     "panel key",  # whoever has a key of a panel: the page without data

@@ -17,8 +17,6 @@ from ml_backend.auth.requests import keys, settings
 from ml_backend.project_settings import effective
 from ml_backend.store.store import Row
 
-__all__ = ["LOGIN_COOKIE", "WHO_SECONDS", "keep_cookie", "session_client", "session_user"]
-
 _LABEL_STUDIO_ROLES: dict[str | None, Role] = {"OW": "lead", "AD": "lead", "MA": "lead", "RE": "reviewer"}
 LOGIN_COOKIE = "softirr-login"
 WHO_SECONDS = 60.0

@@ -15,8 +15,6 @@ from softirr.answers.splitting import SPLITS
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, find_policy
 
-__all__ = ["add_options", "find_users", "given_options", "open_services", "print_result"]
-
 _VALUES = {
     "--measure": ("NAME", "how two texts are compared (softirr measures lists the names)"),
     "--permutations": ("N", "number of permutations for --chance permutation (default 3)"),

@@ -14,8 +14,6 @@ from ml_backend.settings import Settings
 from softirr.errors import InputError
 from softirr.plural import plural
 
-__all__ = ["connect", "disconnect", "doctor", "export", "forget", "serve", "settings", "sync"]
-
 
 def serve(parsed: argparse.Namespace) -> int:
     """Run the backend."""

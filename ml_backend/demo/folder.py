@@ -14,8 +14,6 @@ from filelock import FileLock, Timeout
 
 from ml_backend.demo.processes import ServerError
 
-__all__ = ["DemoFolder"]
-
 
 class DemoFolder:
     """Folder with ``demo.json`` (the record), ``label-studio/`` and ``softirr/``.

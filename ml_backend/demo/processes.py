@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["Process", "ServerError", "free_port"]
-
 NO_PORT = "No free port was found on this machine."
 
 

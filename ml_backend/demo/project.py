@@ -9,8 +9,6 @@ from ml_backend.demo import example
 from ml_backend.demo.processes import ServerError
 from ml_backend.demo.server import ADMIN_PASSWORD, Api, LabelStudio
 
-__all__ = ["CONTROL", "LABEL_CONFIG", "email_of", "make_projects", "true_value"]
-
 CONTROL = "findings"
 TITLE = "Adverse events (softirr demo)"
 GERMAN_TITLE = "Unerwünschte Ereignisse (softirr demo, German)"

@@ -12,8 +12,6 @@ from softirr.answers.labelstudio import control_texts, copied
 from softirr.answers.labelstudio_results import with_turns
 from softirr.text import normalize
 
-__all__ = ["agreed_in", "ground_truth_of"]
-
 
 def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
     """Return the agreed answer of each field, as `ml_backend.store.agreed.AgreedStore.note_read` takes it.

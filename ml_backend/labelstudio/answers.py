@@ -11,7 +11,7 @@ from typing import Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.history import History, Times, of_this_config, old_config_reason
-from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts, region_rows
+from ml_backend.labelstudio.regions import TOO_MANY_REGIONS, matched_texts, region_rows
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import MODEL
@@ -27,6 +27,7 @@ from softirr.answers.labelstudio_results import (
     with_turns,
 )
 from softirr.answers.limits import within_limits
+from softirr.answers.region_overlap import MOST_REGIONS
 from softirr.answers.regions import region_of
 from softirr.answers.table import Answer, Excluded
 from softirr.text import normalize, normalize_lines
@@ -260,7 +261,7 @@ def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading
     """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
     counted_task, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
     by_overlap = control.per_region and (reading.settings.regions == "matched" or is_repeated(control.name))
-    if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
+    if by_overlap and sum(map(len, by_rater.values())) > MOST_REGIONS:
         return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
     answers = {"answers": _as_written(by_rater), "excluded": listed}
     if not by_overlap or not by_rater:

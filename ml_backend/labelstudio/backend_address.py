@@ -7,8 +7,6 @@ from urllib.parse import urlsplit
 from ml_backend.settings import clean_url
 from softirr.errors import InputError
 
-__all__ = ["RESERVED", "callable_url"]
-
 RESERVED = (
     "Label Studio refuses the address {url} because it is private or local: start Label Studio with "
     "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false, or connect with --pull-only."

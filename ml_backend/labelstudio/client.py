@@ -13,8 +13,6 @@ from ml_backend.labelstudio.errors import NotFound, WriteUnknown
 from ml_backend.labelstudio.replies import json_object, json_objects, unexpected_reply
 from ml_backend.labelstudio.transport import Attempts, Transport
 
-__all__ = ["Client"]
-
 BULK = Attempts(timeout=600.0)
 
 

@@ -19,8 +19,6 @@ from ml_backend.store.lock import alone
 from ml_backend.store.store import Row, Store, is_connected
 from softirr.errors import SoftirrError
 
-__all__ = ["Connector", "blinding_notes"]
-
 FIELDS = ("model_version", "show_collab_predictions", "evaluate_predictions_automatically")
 
 

@@ -14,8 +14,6 @@ from ml_backend.store.lock import alone
 from ml_backend.store.store import Row, Store
 from softirr.plural import plural
 
-__all__ = ["Changes", "Disconnector"]
-
 
 @dataclass
 class Changes:

@@ -16,8 +16,6 @@ from ml_backend.store.trouble import disk_problem
 from softirr.errors import SoftirrError
 from softirr.plural import plural
 
-__all__ = ["examine"]
-
 
 def examine(
     settings: Settings, store: Store, number: int | None = None, *, url: str | None = None

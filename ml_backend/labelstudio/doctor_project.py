@@ -18,8 +18,6 @@ from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
 from softirr.plural import plural
 
-__all__ = ["project_findings"]
-
 WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
 
 

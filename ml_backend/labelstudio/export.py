@@ -8,8 +8,6 @@ import sqlalchemy as sa
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 
-__all__ = ["answer_rows"]
-
 COLUMNS = ("item", "rater", "field", "text")
 
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Finding", "right", "wrong"]
-
 
 @dataclass(frozen=True)
 class Finding:

@@ -10,18 +10,6 @@ from typing import Any
 from ml_backend.labelstudio.tasks import exact
 from softirr.answers.labelstudio_results import mappings
 
-__all__ = [
-    "NO_SUCH_CONTROL",
-    "OTHER_CONFIG",
-    "History",
-    "Times",
-    "has_now",
-    "of_this_config",
-    "old_config_reason",
-    "was_there",
-    "with_controls",
-]
-
 OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
 NO_SUCH_CONTROL = "answered while the label config did not have this TextArea"
 

@@ -13,8 +13,6 @@ from ml_backend.auth.keys import Keys
 from ml_backend.settings import Settings
 from softirr.errors import InputError
 
-__all__ = ["OTHER_LABEL_STUDIO", "OTHER_STATE", "Answer", "check_own_backend", "look", "problem"]
-
 Answer = Literal["ours", "other state", "other label studio", "away"]
 
 OTHER_STATE = (

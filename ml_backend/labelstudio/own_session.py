@@ -16,8 +16,6 @@ from ml_backend.labelstudio.regions import turn_in_words
 from softirr.answers.labelstudio import AGREED_ID
 from softirr.answers.labelstudio_results import control_kind, control_values, name_in_turn, with_turns
 
-__all__ = ["OwnSession", "copied_results", "region_results", "text_results"]
-
 _NUMBERS = ("rating", "number")
 
 

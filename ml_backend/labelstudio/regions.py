@@ -9,8 +9,6 @@ from softirr.answers.region_overlap import match_regions
 from softirr.answers.regions import Region, region_of
 from softirr.text import normalize
 
-__all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "matched_texts", "region_rows", "turn_in_words"]
-
 MOST_REGIONS = 300
 """Maximum number of regions of a task with positions stored for the panel."""
 LONGEST_QUOTE = 200

@@ -16,8 +16,6 @@ from ml_backend.labelstudio.webhook_actions import WEBHOOK_ACTIONS
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
 from ml_backend.store.store import Row, Store
 
-__all__ = ["ConnectionRecord", "has_secret", "register_connection", "register_webhook"]
-
 
 @dataclass
 class ConnectionRecord:

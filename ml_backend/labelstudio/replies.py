@@ -7,8 +7,6 @@ import httpx
 
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized
 
-__all__ = ["json_object", "json_objects", "refusal", "reply_json", "unexpected_reply"]
-
 
 def json_object(reply: Any, what: str) -> dict[str, Any]:
     """The reply, which has to be a JSON object."""

@@ -9,8 +9,6 @@ from typing import Any
 from softirr.answers.kinds import CONTROL_KINDS
 from softirr.answers.labelstudio import is_agreed_answer, mappings
 
-__all__ = ["task_facts"]
-
 MOST_FIELDS = 20
 LONGEST_VALUE = 60
 

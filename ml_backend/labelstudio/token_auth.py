@@ -7,8 +7,6 @@ import httpx
 
 from ml_backend.labelstudio.errors import Unauthorized, Unreachable
 
-__all__ = ["TokenAuth"]
-
 
 class TokenAuth(httpx.Auth):
     """Authorization by a legacy token, or by a personal access token, which is exchanged for access tokens.

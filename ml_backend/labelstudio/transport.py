@@ -13,8 +13,6 @@ from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreac
 from ml_backend.labelstudio.replies import json_objects, refusal, reply_json
 from ml_backend.labelstudio.token_auth import TokenAuth
 
-__all__ = ["TRIES", "Attempts", "Transport"]
-
 log = logging.getLogger(__name__)
 
 TRIES = 5

@@ -5,8 +5,6 @@ update of the project for each. That module also defines what an action needs be
 connected already need ``softirr-ls connect`` again.
 """
 
-__all__ = ["START_TRAINING", "TASKS_DELETED", "WEBHOOK_ACTIONS"]
-
 TASKS_DELETED = "TASKS_DELETED"
 WEBHOOK_ACTIONS = (
     "ANNOTATION_CREATED",

@@ -9,8 +9,6 @@ from ml_backend.review import audits
 from ml_backend.review.requests import LOOK, MODELS, RESULT, SHEET, ProjectWork
 from ml_backend.store.reviews import ReviewStore
 
-__all__ = ["COMPUTATIONS"]
-
 
 def compare_with_people(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
     """Compare the models among the raters of a field with the people."""

@@ -8,8 +8,6 @@ from ml_backend.review.moments import moment
 from ml_backend.store.agreed import AgreedStore, given_hash
 from ml_backend.store.store import Row, Store
 
-__all__ = ["answer_view", "entries"]
-
 
 def entries(store: Store, project: Row, control: str | None = None) -> list[dict[str, Any]]:
     """The agreed answers of the tasks that the project still has, by task, of one field or of all.

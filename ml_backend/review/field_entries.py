@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from ml_backend.labelstudio.config import is_repeated
 from softirr.answers.labelstudio_results import name_in_turn, readable_name
 
-__all__ = ["FieldEntry", "field_entries", "other_entries"]
-
 
 class FieldEntry(NamedTuple):
     """The answers to one field of a task that is not a text.

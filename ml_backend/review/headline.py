@@ -12,8 +12,6 @@ from softirr.numbers import in_terminal, straight_apostrophes
 from softirr.report.headline import is_exact
 from softirr.report.view import Names, verdict_of
 
-__all__ = ["headline_lines", "misfits_of", "part_of_tasks", "report_target", "target_of", "text_fields"]
-
 
 def target_of(project: Mapping[str, Any]) -> float | None:
     """The coefficient that a project wants to reach, if it set one."""

@@ -5,8 +5,6 @@ from typing import Any
 
 from ml_backend.store.store import Row
 
-__all__ = ["job_view", "moment"]
-
 
 def moment(seconds: float | None) -> str | None:
     """ISO time of a time stamp."""

@@ -10,8 +10,6 @@ from ml_backend.review.rater_names import name_of
 from softirr.answers.missing import MarkCounts
 from softirr.plural import plural
 
-__all__ = ["Note", "note_on_types", "notes_of_reports"]
-
 MOST_EXCLUDED = 1000
 """Answers left out that a summary lists."""
 

@@ -8,8 +8,6 @@ from urllib.parse import urljoin
 
 from ml_backend.settings import origin
 
-__all__ = ["Regions", "regions_of"]
-
 _SHOWN = ("label", "where", "quote", "box", "ratio", "annotation", "region")
 
 

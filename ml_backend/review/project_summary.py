@@ -15,8 +15,6 @@ from ml_backend.scoring.languages import language_warnings
 from ml_backend.scoring.other_fields import FieldAnswers, other_field
 from softirr.meaning.measures.suitability import BUNDLED
 
-__all__ = ["summarize"]
-
 SUMMARY_SHARE = 20.0
 """Coefficients take at most one part in this many of the time while people are at work."""
 

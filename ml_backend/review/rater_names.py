@@ -4,8 +4,6 @@ from collections.abc import Mapping
 
 from softirr.answers.answer import MODEL
 
-__all__ = ["name_of"]
-
 
 def name_of(raters: Mapping[str, str], rater: str) -> str:
     """Display name of a rater.

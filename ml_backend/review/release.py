@@ -9,8 +9,6 @@ from ml_backend.project_settings import ProjectSettings
 from ml_backend.review.triage_queue import mark_state
 from softirr.answers.answer import SKIPPED
 
-__all__ = ["is_released", "n_given"]
-
 
 def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:
     """Annotators who have finished with a task: those who skipped it and did not answer it count too.

@@ -14,8 +14,6 @@ from ml_backend.store.store import Row, Store
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 
-__all__ = ["LOOK", "MODELS", "RESULT", "SHEET", "ProjectWork", "answer_requests", "basis_of"]
-
 SHEET, RESULT, LOOK, MODELS = "audit sheet", "audit result", "audit look", "models"
 """Kinds of requests: draw the pairs of an audit, evaluate it, look at its interval, compare models with people."""
 

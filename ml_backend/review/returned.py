@@ -15,8 +15,6 @@ from softirr.answers.answer import MODEL, SKIPPED
 from softirr.plural import plural
 from softirr.report.task_sentence import isolated
 
-__all__ = ["answer_hashes", "changed_raters", "count_sentence", "names_sentence"]
-
 Hashes = dict[str, dict[str, str]]
 """Field -> annotator -> hash of the answer; empty if they skipped the task."""
 

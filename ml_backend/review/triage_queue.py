@@ -6,8 +6,6 @@ from typing import Any
 
 from softirr.report.triage import dissenter, priority
 
-__all__ = ["Candidate", "candidate", "mark_state"]
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -14,8 +14,6 @@ from softirr.plural import plural
 if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary
 
-__all__ = ["control_details", "counted_reasons", "without_items"]
-
 MOST_REASONS = 200
 """Maximum number of text pairs of a task and field with a stored reason."""
 MOST_EXCLUDED = 1000

@@ -10,8 +10,6 @@ from softirr.meaning.measures.languages import ENGLISH, language_of_text
 from softirr.meaning.measures.suitability import BUNDLED, language_record
 from softirr.plural import plural
 
-__all__ = ["language_warnings", "task_sentence", "with_languages"]
-
 
 def with_languages(details: dict[str, Any], measure: str) -> dict[str, Any]:
     """Return the details of a control of a task, with the number of texts in each language that was never measured.

@@ -16,8 +16,6 @@ from ml_backend.scoring.model_lock import ModelLock
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.text import normalize
 
-__all__ = ["LoadedMeasures", "Progress", "needs_model"]
-
 Progress = Callable[[int, int], Any]
 
 

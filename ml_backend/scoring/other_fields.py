@@ -22,18 +22,6 @@ from softirr.errors import InputError
 if TYPE_CHECKING:
     from softirr.meaning.measures.kinds import Scale
 
-__all__ = [
-    "FieldAnswers",
-    "FieldFit",
-    "FieldOfTask",
-    "FieldReport",
-    "field_of_task",
-    "fits_of",
-    "mean_of",
-    "other_field",
-    "pairs_of_tasks",
-]
-
 SET = "set"
 Pair = tuple[str, str, float]
 

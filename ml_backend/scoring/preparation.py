@@ -16,8 +16,6 @@ from softirr.answers.splitting import LONGEST, Split
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.text import normalize
 
-__all__ = ["PLACE", "AnswerPreparation", "raw_field", "task_of"]
-
 PLACE = "#"
 """Separates the number of a task and the number of a group of matched regions in the id of an item."""
 

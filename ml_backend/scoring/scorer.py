@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary
     from softirr.report.results import AgreementReport
 
-__all__ = ["ReportContent", "Scorer"]
-
 MOST_TEXTS = 20_000
 """Maximum number of distinct texts of a field that are clustered by meaning."""
 

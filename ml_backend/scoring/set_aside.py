@@ -7,8 +7,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-__all__ = ["NOT_SCORED", "Answers", "score_or_set_aside", "without_texts"]
-
 NOT_SCORED = "set aside: softirr could not score the texts of this task ({}); report this as an error of softirr"
 
 Answers = Mapping[int, Mapping[str, Any]]

@@ -8,8 +8,6 @@ from typing import Any
 from ml_backend.project_settings import LOWEST, MEAN, TEXTS, ProjectSettings
 from ml_backend.scoring.other_fields import FieldFit, mean_of, pairs_of_tasks
 
-__all__ = ["chosen_score", "counted_fields", "counting", "counts_fields", "scored_by"]
-
 Row = Mapping[str, Any]
 
 

@@ -9,8 +9,6 @@ import sqlalchemy as sa
 from ml_backend.store.database import Row, Tables, in_parts
 from ml_backend.store.schema import acts
 
-__all__ = ["ActStore"]
-
 
 class ActStore(Tables):
     """Reads and extends the log in the store's database."""

@@ -12,8 +12,6 @@ from ml_backend.store.acts import ActStore
 from ml_backend.store.database import Row
 from ml_backend.store.schema import AGREED, acts
 
-__all__ = ["GROUND_TRUTH", "PANEL", "AcceptedAnswer", "AgreedStore", "given_hash"]
-
 PANEL = "panel"
 GROUND_TRUTH = "ground truth"
 _CONTENT = ("texts", "source", "annotation", "edited", "given_hash")

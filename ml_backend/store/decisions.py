@@ -11,8 +11,6 @@ from ml_backend.store.schema import DECISION
 from softirr.errors import InputError
 from softirr.text import normalize
 
-__all__ = ["DecisionStore", "pair_hash"]
-
 
 def pair_hash(text_a: str, text_b: str) -> str:
     """Hash of an unordered pair of normalized texts."""

@@ -13,8 +13,6 @@ from ml_backend.store.store import Store
 from ml_backend.store.trouble import sqlite_file
 from softirr.errors import SoftirrError
 
-__all__ = ["WorkerLock", "alone"]
-
 WORKER_LOCK = 7331011
 """PostgreSQL's advisory lock of the worker."""
 HOLD_SECONDS, PATIENCE = 120.0, 60.0

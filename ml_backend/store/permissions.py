@@ -6,8 +6,6 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["keep_private", "make_private_folder"]
-
 log = logging.getLogger(__name__)
 
 OURS = ("*.sqlite3", "*.sqlite3-*", "*.sqlite3.*", "*.zip", "*.json", "*.lock")

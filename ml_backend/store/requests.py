@@ -9,8 +9,6 @@ import sqlalchemy as sa
 from ml_backend.store.database import Row, Tables
 from ml_backend.store.schema import projects, requests
 
-__all__ = ["MOST_REQUESTS", "RequestStore"]
-
 MOST_REQUESTS = 20
 """Requests of one kind that a project keeps, the newest ones."""
 

@@ -11,8 +11,6 @@ from ml_backend.store.acts import ActStore
 from ml_backend.store.database import Row
 from ml_backend.store.schema import DONE, REOPENED, SENT_BACK, audits
 
-__all__ = ["ReviewStore"]
-
 Judgment = list[Any]
 """Row of the sheet, judge, verdict and time."""
 

@@ -2,22 +2,6 @@
 
 import sqlalchemy as sa
 
-__all__ = [
-    "AGREED",
-    "DECISION",
-    "DONE",
-    "REOPENED",
-    "SCHEMA",
-    "SENT_BACK",
-    "acts",
-    "audits",
-    "metadata",
-    "projects",
-    "requests",
-    "service",
-    "tasks",
-]
-
 SCHEMA = 3
 """Version of the tables; the row ``schema`` of the table ``service`` names it."""
 

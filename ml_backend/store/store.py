@@ -13,8 +13,6 @@ from ml_backend.store.decisions import DecisionStore
 from ml_backend.store.schema import projects, service
 from ml_backend.store.tasks import TaskStore
 
-__all__ = ["Row", "Store", "is_connected"]
-
 
 class Store(TaskStore, DecisionStore):
     """The persistent state. Each method is a short transaction; several processes may use one database."""

@@ -12,17 +12,6 @@ from sqlalchemy.engine import Engine
 
 from softirr.errors import SoftirrError
 
-__all__ = [
-    "DAMAGED",
-    "RESTORE",
-    "disk_problem",
-    "mark",
-    "refuse_lost_file",
-    "sqlite_file",
-    "store_trouble",
-    "trouble_sentence",
-]
-
 RESTORE = "Restore a backup, as the page Operate of the documentation shows."
 DAMAGED = f"The store is damaged. {RESTORE}"
 FULL = "The disk is full: make room in the folder SOFTIRR_DATA."

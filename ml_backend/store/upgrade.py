@@ -28,8 +28,6 @@ from ml_backend.store.schema import (
 from ml_backend.store.trouble import RESTORE
 from softirr.plural import plural
 
-__all__ = ["WrongRelease", "bring_up_to_date"]
-
 log = logging.getLogger(__name__)
 
 RELEASE_0_2 = "0020"

@@ -9,9 +9,6 @@ from ml_backend.review.headline import text_fields
 from ml_backend.store.store import Row
 from ml_backend.web.running import services
 
-__all__ = ["acting_name", "field", "fields", "known_field", "note", "task", "whole_number"]
-
-
 LONGEST_NOTE = 2000
 NO_SUCH_FIELD = "This project has no such field."
 NO_TEXT = "This page is about free texts, and this project has none: its fields are compared exactly."

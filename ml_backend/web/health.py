@@ -6,8 +6,6 @@ from typing import Any
 from ml_backend.services import Services
 from ml_backend.store.trouble import disk_problem, trouble_sentence
 
-__all__ = ["details"]
-
 WORKER_SILENT = 60.0  # seconds without a sign of life
 
 

@@ -8,8 +8,6 @@ from ml_backend.auth.requests import Refused
 from ml_backend.web.responses import refused
 from ml_backend.web.running import services
 
-__all__ = ["metrics"]
-
 metrics = Blueprint("metrics", __name__)
 metrics.register_error_handler(Refused, refused)
 

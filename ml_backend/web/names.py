@@ -11,8 +11,6 @@ from ml_backend.project_settings import ProjectSettings
 from ml_backend.review.rater_names import name_of
 from softirr.answers.answer import MODEL
 
-__all__ = ["display_names"]
-
 
 def display_names(
     project: Mapping[str, Any], raters: Iterable[str], settings: ProjectSettings, *, secret: bytes

@@ -13,8 +13,6 @@ from softirr.answers.labelstudio_results import readable_name
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.report.task_sentence import Meaning, meanings_of
 
-__all__ = ["DOUBT", "other_field", "sentence_field", "text_field"]
-
 DOUBT = (0.2, 0.8)
 """Range of equivalences in which a reviewer decides on a pair."""
 _SILENT = ("unrelated", "one rater only")

@@ -32,8 +32,6 @@ from softirr.answers.answer import SKIPPED
 from softirr.plural import plural
 from softirr.report.view import Names, adapted
 
-__all__ = ["CAUSES", "PanelState"]
-
 CAUSES = {"ambiguous": "ambiguous text", "guideline": "guideline gap", "slip": "slip"}
 """Why annotators disagreed, as a reviewer may add to a decision."""
 OPEN_A_TASK = "Open a task from the Data Manager to see its agreement."

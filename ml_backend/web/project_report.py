@@ -30,8 +30,6 @@ from softirr.answers.missing import MarkCounts
 from softirr.report import view as report_view
 from softirr.report.headline import is_exact
 
-__all__ = ["ProjectReports"]
-
 _STATE_NOTES = {"waiting": "Waits for more answers.", "sent back": "Sent back to the annotators."}
 
 

@@ -14,8 +14,6 @@ from flask import Flask, Response, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
-__all__ = ["BoundedInteger", "KnownSecrets", "WrongKeys", "body_is_bounded", "install", "nesting"]
-
 log = logging.getLogger(__name__)
 
 LARGEST_INTEGER = 2**31 - 1

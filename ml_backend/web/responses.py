@@ -16,8 +16,6 @@ from ml_backend.store.store import Row
 from ml_backend.web.pages import message
 from softirr.answers.cells import plain_cell
 
-__all__ = ["attachment", "csv_file", "data", "page", "refusal", "refused", "shown", "text_file"]
-
 
 def refused(error: Refused) -> tuple[Response, int, dict[str, str]]:
     """The reason for a refusal as JSON, for programs."""

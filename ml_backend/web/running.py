@@ -14,8 +14,6 @@ from ml_backend.store.store import Row
 from ml_backend.web.links import Links
 from ml_backend.web.project_report import ProjectReports
 
-__all__ = ["job_of", "links_of", "marking", "reports", "reviews", "services", "settings_of"]
-
 
 def services() -> Services:
     """Store, queue and scorer of this process."""

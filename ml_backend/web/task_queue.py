@@ -17,8 +17,6 @@ from ml_backend.store.store import Row
 from ml_backend.web.links import Links
 from ml_backend.web.task_rows import TaskRow
 
-__all__ = ["STATES", "Entry", "Queue", "mark_details"]
-
 STATES = ("ready", "waiting", "sent back", "done")
 """States of a task in the order of the queue."""
 

@@ -18,8 +18,6 @@ from ml_backend.store.schema import tasks
 from ml_backend.store.store import Store
 from ml_backend.web.task_sentence import sentence_of
 
-__all__ = ["Context", "TaskRow", "TaskRows"]
-
 BATCH = 500
 _COLUMNS = (tasks.c.number, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash, tasks.c.details)
 TaskRow = dict[str, Any]

@@ -11,8 +11,6 @@ from softirr.answers.labelstudio_results import readable_name
 from softirr.plural import plural
 from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, listed, task_sentence
 
-__all__ = ["sentence_of"]
-
 
 def sentence_of(
     task: Mapping[str, Any], names: Mapping[str, str], decisions: Sequence[Mapping[str, Any]], *, threshold: float

@@ -8,8 +8,6 @@ from ml_backend.labelstudio.webhook_actions import START_TRAINING, WEBHOOK_ACTIO
 from ml_backend.web.responses import refused
 from ml_backend.web.running import services
 
-__all__ = ["webhook"]
-
 webhook = Blueprint("webhook", __name__)
 webhook.register_error_handler(Refused, refused)
 

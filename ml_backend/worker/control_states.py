@@ -13,8 +13,6 @@ from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.worker.project_run import ProjectRun
 from softirr.answers.splitting import split_text
 
-__all__ = ["ControlStates"]
-
 States = dict[str, dict[str, Any]]
 """Control -> ``unanswered`` and ``opposites``, as the project's row has them."""
 

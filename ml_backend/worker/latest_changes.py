@@ -10,8 +10,6 @@ from typing import TypeVar
 from ml_backend.worker.project_run import ProjectRun, Stopped
 from ml_backend.worker.reading import TaskReader
 
-__all__ = ["LatestChanges"]
-
 ATTEND_EVERY = 1.0
 """Minimum number of seconds between two looks at annotators' changes during long work."""
 _PAUSE = 4

@@ -9,8 +9,6 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.store.store import Row, Store
 
-__all__ = ["ProjectRun", "Stopped"]
-
 
 class Stopped(Exception):
     """Work is broken off, because the process ends or a command needs the project."""

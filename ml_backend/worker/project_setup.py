@@ -26,8 +26,6 @@ from ml_backend.project_settings import EffectiveSettings, ProjectSettings, effe
 from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
 
-__all__ = ["ProjectSetup", "look_at_project"]
-
 
 @dataclass(frozen=True)
 class ProjectSetup:

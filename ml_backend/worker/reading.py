@@ -18,8 +18,6 @@ from ml_backend.store.tasks import NO_PREDICTION
 from ml_backend.worker.project_run import ProjectRun
 from ml_backend.worker.users import Users
 
-__all__ = ["NEWEST", "TaskReader"]
-
 log = logging.getLogger(__name__)
 
 LATE = timedelta(seconds=10)

@@ -22,8 +22,6 @@ from ml_backend.worker.update import ProjectUpdate
 from ml_backend.worker.update_result import UpdateResult
 from softirr.errors import SoftirrError
 
-__all__ = ["Worker", "wait_for_run"]
-
 log = logging.getLogger(__name__)
 
 TICK = 0.2

@@ -19,8 +19,6 @@ from ml_backend.store.store import Row
 from ml_backend.worker.control_states import ControlStates
 from ml_backend.worker.project_run import ProjectRun, Stopped
 
-__all__ = ["TaskScorer"]
-
 log = logging.getLogger(__name__)
 
 FIRST_BATCH, SCORE_BATCH = 5, 500

@@ -32,8 +32,6 @@ from ml_backend.worker.task_scorer import TaskScorer
 from ml_backend.worker.update_result import UpdateResult
 from ml_backend.worker.writing import PredictionWriter
 
-__all__ = ["ProjectUpdate"]
-
 log = logging.getLogger(__name__)
 
 WRITE_EVERY = 60.0

@@ -8,8 +8,6 @@ from typing import Any
 
 from ml_backend.review.notes import Note
 
-__all__ = ["UpdateResult"]
-
 
 @dataclass(frozen=True)
 class UpdateResult:

@@ -7,8 +7,6 @@ from typing import Any
 
 from ml_backend.worker.project_run import ProjectRun
 
-__all__ = ["Users"]
-
 
 class Users:
     """Label Studio's users, during one run."""

@@ -18,8 +18,6 @@ from ml_backend.store.store import Row
 from ml_backend.store.tasks import NO_PREDICTION
 from ml_backend.worker.project_run import ProjectRun
 
-__all__ = ["PredictionWriter"]
-
 log = logging.getLogger(__name__)
 
 FEW_CREATES = 12
