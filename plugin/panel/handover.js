@@ -38,6 +38,9 @@ export function forget(name) {
   }
 }
 
+/** Milliseconds in which Label Studio may replace the frame that took the focus: it draws a task twice. */
+const SETTLED = 1500;
+
 /**
  * Take the focus that the panel of the task before had; a frame that is not visible yet can't.
  *
@@ -46,10 +49,11 @@ export function forget(name) {
  * @param {() => void} reveal scrolls to the panel
  */
 export function takeFocus(node, isEnded, reveal, tries = 300) {
-  if (isEnded() || !recall(FOCUS)) return;
+  const request = recall(FOCUS);
+  if (isEnded() || !request) return;
   /** @type {HTMLElement} */ (node.querySelector(".sirr")).focus();
   if (node.contains(node.ownerDocument.activeElement) && node.offsetHeight) {
-    forget(FOCUS);
+    setTimeout(() => recall(FOCUS) === request && forget(FOCUS), SETTLED);
     reveal();
   } else if (tries) setTimeout(() => takeFocus(node, isEnded, reveal, tries - 1), 16);
 }

@@ -279,7 +279,7 @@ class Panel {
     try {
       const queue = await next;
       if (queue.link) {
-        store(FOCUS, "1");
+        store(FOCUS, String(Date.now()));
         await openNext(this.node, queue, this.options.openTask);
         return;
       }
