@@ -19,19 +19,11 @@ class Background:
     """
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[float, int, Callable[[], None]]] = []
+        self._waiting: list[tuple[float, int, Callable[[], None], Hashable]] = []
         self._number = itertools.count()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._keys: set[Hashable] = set()
-
-    def _keyed(self, function: Callable[[], None], key: Hashable) -> Callable[[], None]:
-        def call() -> None:
-            with self._changed:  # before the call, because later changes need another call
-                self._keys.discard(key)
-            function()
-
-        return call
 
     def do(self, function: Callable[[], None], *, delay: float = 0.0, key: Hashable = None) -> None:
         """Queue `function`; it runs at the earliest `delay` seconds from now.
@@ -42,16 +34,14 @@ class Background:
             Another function with the key of a waiting one is dropped.
         """
         with self._changed:
-            if key is not None:
-                if key in self._keys:
-                    return
-                self._keys.add(key)
-                function = self._keyed(function, key)
+            if key in self._keys:
+                return
             if len(self._waiting) >= MOST_WAITING:
-                self._keys.discard(key)
                 log.warning("too many hints at once, one is dropped")
                 return
-            heapq.heappush(self._waiting, (time.monotonic() + delay, next(self._number), function))
+            if key is not None:
+                self._keys.add(key)
+            heapq.heappush(self._waiting, (time.monotonic() + delay, next(self._number), function, key))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="background", daemon=True)
                 self._thread.start()
@@ -62,7 +52,8 @@ class Background:
             with self._changed:
                 while not self._waiting or self._waiting[0][0] > time.monotonic():
                     self._changed.wait(self._waiting[0][0] - time.monotonic() if self._waiting else None)
-                function = heapq.heappop(self._waiting)[2]
+                *_, function, key = heapq.heappop(self._waiting)
+                self._keys.discard(key)  # before the call, because later changes need another call
             try:
                 function()
             except Exception as error:  # noqa: BLE001 - one failed hint must not end the thread

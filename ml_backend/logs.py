@@ -53,7 +53,7 @@ class Thinned(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kinds: dict[tuple[str, str], list[float]] = {}  # (since, written, left out)
+        self._kinds: dict[tuple[str, str], tuple[float, int]] = {}  # time of the first, and their number
         self._lock = threading.Lock()
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -65,23 +65,14 @@ class Thinned(logging.Filter):
         with self._lock:
             if len(self._kinds) > 1000:
                 self._kinds.clear()
-            since = self._kinds.setdefault(kind, [now, 0, 0])
-            if now - since[0] >= WINDOW:
-                left_out = int(since[2])
-                self._kinds[kind] = since = [now, 0, 0]
-                if left_out:
-                    record.msg, record.args = (
-                        f"{record.getMessage()} ({left_out} more like this since the last one)",
-                        (),
-                    )
-            if since[1] >= MOST_ALIKE:
-                since[2] += 1
-                return False
-            since[1] += 1
-            if since[1] == MOST_ALIKE:
-                text = f"{record.getMessage()} (more like this are counted, not written, for {WINDOW:.0f} s)"
-                record.msg, record.args = text, ()
-        return True
+            begun, n = self._kinds.get(kind, (now, 0))
+            if now - begun >= WINDOW:
+                if n > MOST_ALIKE:
+                    text = f"{record.getMessage()} ({n - MOST_ALIKE} more like this since the last one)"
+                    record.msg, record.args = text, ()
+                begun, n = now, 0
+            self._kinds[kind] = begun, n + 1
+        return n < MOST_ALIKE
 
 
 class _Text(logging.Formatter):

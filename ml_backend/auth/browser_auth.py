@@ -9,7 +9,7 @@ from flask import Response, current_app, g, request
 from ml_backend.auth.keys import Person, PersonalLinks, Scope
 from ml_backend.auth.origins import check_source
 from ml_backend.auth.requests import Refused, connected_projects, find_project, keys, store
-from ml_backend.auth.session_users import keep_cookie, session_user
+from ml_backend.auth.session_users import session_user
 from ml_backend.store.store import Row, is_connected
 
 COOKIE = "softirr-access"
@@ -162,8 +162,3 @@ def remember_key(response: Response, project: Row, key: str) -> None:
         secure=request.is_secure,
         path=path,
     )
-
-
-def remember_person(response: Response, project: Row, token: str, seconds: float) -> None:
-    """Store a personal link's token in the browser."""
-    keep_cookie(project, PERSON_COOKIE, token, response, seconds=int(seconds))

@@ -4,10 +4,11 @@ from typing import Any
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request, send_from_directory
 
-from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, KEY_HEADER, remember_person, require_link
+from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, KEY_HEADER, PERSON_COOKIE, require_link
 from ml_backend.auth.origins import label_studio_origins
 from ml_backend.auth.requests import Refused, find_project, json_body
 from ml_backend.auth.routes import current_person, current_project, current_reviewer
+from ml_backend.auth.session_users import keep_cookie
 from ml_backend.plugin_files import plugin_dir
 from ml_backend.review.moments import moment
 from ml_backend.web import arguments, decisions, responses
@@ -53,7 +54,7 @@ def come_in(number: int) -> Response:
         response = responses.page(
             message("Welcome", f"This browser is known as {who.name} now. Go on in Label Studio.", up="../")
         )
-    remember_person(response, project, request.args["t"], seconds)
+    keep_cookie(project, PERSON_COOKIE, request.args["t"], response, seconds=int(seconds))
     return response
 
 

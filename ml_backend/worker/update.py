@@ -87,7 +87,7 @@ class ProjectUpdate:
         self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
         self._reader.users.update()
         self._summarize(now=full)
-        self._latest.beside(self._answer_requests)
+        self._latest.beside(lambda check: answer_requests(self._work(check), COMPUTATIONS))
         self.store.update_project(self.project, checked_at=time.time())
         if not self._reader.incomplete and self.store.marked(self.project, 1):
             self.store.want(self.project)
@@ -227,10 +227,6 @@ class ProjectUpdate:
 
     def _work(self, check: Callable[[], None]) -> ProjectWork:
         return ProjectWork(self.store, self.scorer, self._run.row(), self._setup.values, self._report, check)
-
-    def _answer_requests(self, check: Callable[[], None]) -> int:
-        """Compute the results that pages have requested."""
-        return answer_requests(self._work(check), COMPUTATIONS)
 
     def _summary(self, check: Callable[[], None]) -> tuple[dict[str, Any], float]:
         """Compute the report of the whole project, and the time from which it may be computed again."""
