@@ -13,7 +13,7 @@ from ml_backend.demo.server import Api
 from softirr.plural import plural
 
 VERSION = "agreement"
-TOLERANCE = 1e-9
+TOLERANCE = 1e-6
 
 
 def problems(api: Api, project: int, score: Mapping[str, Any], links: Mapping[str, str]) -> list[str]:

@@ -35,7 +35,9 @@ from ml_backend.worker.writing import PredictionWriter
 log = logging.getLogger(__name__)
 
 WRITE_EVERY = 60.0
-"""Seconds between two writes while a long scoring runs; the first follows the first tasks."""
+"""Seconds between two writes while a long scoring runs."""
+WRITE_FIRST = 1.0
+"""Seconds of scoring after which the first predictions are written."""
 ROUNDS = 3
 
 
@@ -201,7 +203,7 @@ class ProjectUpdate:
         total = self.store.count_unscored(self.project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
         done, last, end = 0, -1, self.store.highest(self.project)
-        written_at = 0.0
+        written_at = time.monotonic() - WRITE_EVERY + WRITE_FIRST
         while True:
             self._check()
             if done:

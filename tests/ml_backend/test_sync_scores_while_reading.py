@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ml_backend.worker import task_scorer
+from ml_backend.worker import task_scorer, update
 from tests.labelstudio.backend import WITHIN, eventually
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.store_calls import n_scored
@@ -73,6 +73,7 @@ def test_the_first_predictions_are_written_before_all_tasks_are_scored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(task_scorer, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
+    monkeypatch.setattr(update, "WRITE_FIRST", 0.0)
     bench = Bench(tmp_path)
     answered(bench.fake, 30)
     task_details, n_written = bench.scorer.task_details, []
