@@ -53,7 +53,11 @@ def report_parts(table: AnnotationTable, estimates: Estimated, measure: Measure)
         "expected_agreement": _expected(summary, scored_table.chance),
         "raters": _raters(table, estimates),
         "rater_pairs": _rater_pairs(table, estimates),
-        "warnings": (*_paragraph_notes(table, measure), *_warnings(table, scored_table.ratings, summary)),
+        "warnings": (
+            *estimates.warnings,
+            *_paragraph_notes(table, measure),
+            *_warnings(table, scored_table.ratings, summary),
+        ),
         "alpha_without": _alpha_without(table, estimates),
     }
 

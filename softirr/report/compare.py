@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -172,8 +173,7 @@ def _comparison(
     for _, scored_part in scored_parts.values():
         samples.append(scored_part.sample(name))
         groups.append(scored_part.group(samples[-1], scored_part.estimates.coefficients[name]))
-    independent = items == "other"
-    differences = differences_of(groups, samples, independent, adjust)
+    differences = differences_of(groups, samples, items == "other", adjust)
     notes = reading_notes({label: scored_part.table for label, (_, scored_part) in scored_parts.items()})
     warnings = [*notes, _SEPARATE_CHANCE, *few_items(groups)]
     warnings += [
@@ -190,7 +190,9 @@ def _comparison(
             "those that are not."
         )
     scoring, first = next(iter(scored_parts.values()))
-    misfits = (misfit for _, scored_part in scored_parts.values() for misfit in scored_part.estimates.misfits)
+    estimates = [scored_part.estimates for _, scored_part in scored_parts.values()]
+    warnings += dict.fromkeys(chain.from_iterable(part_estimates.warnings for part_estimates in estimates))
+    misfits = chain.from_iterable(part_estimates.misfits for part_estimates in estimates)
     return Comparison(
         name,
         tuple(groups),

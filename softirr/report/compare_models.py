@@ -205,6 +205,7 @@ class _Contrasts:
         people = self._scoring.part("others", shared.part(raters=self._people))
         everyone = self._scoring.part(model, shared)
         self.misfits |= dict.fromkeys(everyone.estimates.misfits)
+        self.warnings += everyone.estimates.warnings
         among_people = people.sample(self._coefficient)
         with_model = everyone.rater_sample(self._coefficient, model)
         if self._judged is not None:

@@ -12,7 +12,7 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.scripts import comparisons_across_scripts
-from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences
+from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences, script_warnings
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient
@@ -38,6 +38,8 @@ class Estimated:
         Name of the measure with the record of errors that the intervals use; None if values are compared exactly.
     evidence : Evidence or None
         None if no answers can be compared, or values are compared exactly.
+    warnings : tuple of str
+        Which pairs the measure does not compare.
     """
 
     scored: Scored
@@ -46,6 +48,7 @@ class Estimated:
     misfits: tuple[str, ...]
     record: str | None
     evidence: Evidence | None
+    warnings: tuple[str, ...] = ()
 
     @property
     def expected(self) -> dict[str, float | None]:
@@ -90,10 +93,11 @@ def estimated(
         table.texts,
         similarity=None if scored_table.chance is None else scored_table.chance.similarity,
         n_answers=0 if scored_table.chance is None else scored_table.chance.distinct,
-        n_across_scripts=comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0,
     )
+    n_across_scripts = comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0
+    warnings = script_warnings(n_across_scripts)
     record = record_of(recorded_provenance(measure), fits=not misfits)
     with pairs_used_for("evidence"):
         evidence = evidence_of(table, scored_table, by_measure, record, sheets)
     coefficients = by_measure if evidence is None else evidence.coefficients(by_measure)
-    return Estimated(scored_table, by_measure, coefficients, misfits, record.measure, evidence)
+    return Estimated(scored_table, by_measure, coefficients, misfits, record.measure, evidence, warnings)

@@ -25,7 +25,6 @@ def misfit_sentences(
     *,
     similarity: float | None = None,
     n_answers: int = 0,
-    n_across_scripts: int = 0,
 ) -> tuple[str, ...]:
     """Why a measure does not fit the texts of a project; empty if nothing is known against it.
 
@@ -37,24 +36,27 @@ def misfit_sentences(
         Mean equivalence over all pairs of different answers, each with itself among them.
     n_answers : int
         Number of different answers.
-    n_across_scripts : int
-        Number of pairs of answers to one item that have no script or symbol in common: the bundled models do not
-        compare them.
     """
-    across_scripts = _across_scripts(n_across_scripts)
     language = _language(measure, texts)
     by_chance = _by_chance(measure, similarity, n_answers) if language is None and similarity is not None else None
-    return tuple(sentence for sentence in (across_scripts, language, by_chance) if sentence is not None)
+    return tuple(sentence for sentence in (language, by_chance) if sentence is not None)
 
 
-def _across_scripts(n: int) -> str | None:
+def script_warnings(n: int) -> tuple[str, ...]:
+    """A warning of pairs of answers that the bundled models do not compare; they compare the others as usual.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs of answers to one item that have no script or symbol in common.
+    """
     if not n:
-        return None
+        return ()
     return (
         f"{plural(n, 'pair')} of answers to one item {'is' if n == 1 else 'are'} in different scripts, such as Latin "
         "and Chinese letters, or with different symbols, such as ✓ and ✗. "
         f"The measure {BUNDLED} does not compare them, so they count as different: translate the texts, write symbols "
-        "in words, or judge such pairs in an audit."
+        "in words, or judge such pairs in an audit.",
     )
 
 

@@ -179,9 +179,21 @@ def test_answers_in_two_scripts_are_counted():
     rows = [(str(k), rater, text) for k, text in enumerate(CLINICAL) for rater in ("ann", "bob")]
     rows[1], rows[5] = ("0", "bob", "膝盖疼痛"), ("2", "bob", "боль в голове")
     report = softirr.agreement(rows, "nli", cache=None, progress=None)
-    assert report.misfits[0].startswith("2 pairs of answers to one item are in different scripts")
+    sentence = "2 pairs of answers to one item are in different scripts"
+    assert [warning for warning in report.warnings if warning.startswith(sentence)]
+    assert not report.misfits, "the other answers are compared as ever"
     assert report.items[0].agreement == report.items[2].agreement == 0
-    assert not softirr.agreement(rows, Constant(0.1), cache=None, progress=None).misfits
+    assert not any(sentence in warning for warning in softirr.agreement(rows, Constant(0.1), cache=None).warnings)
+
+
+def test_one_answer_with_another_symbol_does_not_change_the_record_of_the_measure():
+    rows = [(str(k), rater, text) for k, text in enumerate(CLINICAL) for rater in ("ann", "bob")]
+    rows[0], rows[1] = ("0", "ann", "✓ cough"), ("0", "bob", "cough")
+    same_symbol = softirr.agreement(rows, "nli", cache=None, progress=None)
+    rows[1] = ("0", "bob", "✗ cough")
+    other_symbol = softirr.agreement(rows, "nli", cache=None, progress=None)
+    assert same_symbol.record == other_symbol.record
+    assert other_symbol.items[0].agreement == 0
 
 
 def test_constant_scores_cause_a_misfit():
