@@ -34,10 +34,8 @@ from ml_backend.worker.writing import PredictionWriter
 
 log = logging.getLogger(__name__)
 
-WRITE_EVERY = 60.0
-"""Seconds between two writes while a long scoring runs."""
-WRITE_FIRST = 1.0
-"""Seconds of scoring after which the first predictions are written."""
+WRITE_FIRST, WRITE_EVERY = 1.0, 60.0
+"""Seconds of scoring after which the first predictions are written, and between two writes."""
 ROUNDS = 3
 
 
