@@ -1,4 +1,4 @@
-"""The pairs of texts that clustering compares: texts of one item, texts spelled alike, and texts that others link."""
+"""Pairs of texts of different items that clustering compares: texts spelled alike, and texts that others link."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.answers.ratings import Ratings
-from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
-from softirr.meaning.measures.arrays import crossed, unique_pairs
 from softirr.meaning.policy.attributes import LONGEST
 from softirr.statistics.matching.grouping import linked_groups
 
@@ -34,26 +31,6 @@ _COMPLETED = 60
 _CUTS = (THRESHOLD, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 _BLOCK = 256
-
-
-def pairs_of_same_items(table: AnnotationTable) -> Pairs:
-    """Pairs of texts that two raters gave to one item.
-
-    Returns
-    -------
-    ndarray of int, shape (n, 2)
-        Numbers of the texts, the smaller one first.
-    """
-    comparisons = Ratings.of(table).comparisons
-    sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
-    texts = np.array([text for answer in table.answers for text in answer], dtype=np.int64)
-    left_answers, right_answers = table.answer[comparisons.left_rows], table.answer[comparisons.right_rows]
-    owner, row, column = crossed(sizes[left_answers], sizes[right_answers])
-    starts = np.cumsum(sizes) - sizes
-    left_texts = texts[starts[left_answers][owner] + row]
-    right_texts = texts[starts[right_answers][owner] + column]
-    low, high, _ = unique_pairs(left_texts, right_texts)
-    return np.stack([low, high], axis=1)
 
 
 def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int]) -> Pairs:

@@ -158,8 +158,8 @@ class _TextScores:
     def __init__(self, table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> None:
         self._number = {text: i for i, text in enumerate(table.texts)}
         self._size = max(len(table.texts), 1)
-        self._keys = _met(table, scorer, ratings)
-        low, high = np.divmod(self._keys, self._size)
+        low, high = AnswerScorer(table, scorer).text_pairs_of_items(ratings)
+        self._keys = low * self._size + high
         self._equivalence = scorer.score(low, high)
         self._entail = scorer.entail(low, high)
 
@@ -191,19 +191,6 @@ class _TextScores:
         flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
         a, b = flat[::2], flat[1::2]
         return a > b, *find_keys(self._keys, np.minimum(a, b) * self._size + np.maximum(a, b))
-
-
-def _met(table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> Ints:
-    """Every pair of texts that two raters gave to one item, once.
-
-    Lower number times the number of texts, plus the higher; ascending.
-    """
-    comparisons, size = ratings.comparisons, np.int64(max(len(table.texts), 1))
-    answers = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
-    keys = [np.zeros(0, dtype=np.int64)]
-    for _, a, b in AnswerScorer(table, scorer).text_pairs(*answers):
-        keys.append(np.unique(np.minimum(a, b) * size + np.maximum(a, b)))
-    return np.unique(np.concatenate(keys))
 
 
 def _bounds(sorted_codes: Ints, size: int) -> list[tuple[int, int]]:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.json_object import JsonObject
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.report.cluster_pairs import Pairs, pairs_between, pairs_of_same_items, pairs_spelled_alike
+from softirr.report.cluster_pairs import Pairs, pairs_between, pairs_spelled_alike
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.matching.grouping import equivalent_groups
 
 _NEGLIGIBLE = 0.01
@@ -87,7 +89,8 @@ def meaning_clusters(
     uses = _uses(table)
     counts = [sum(by_rater.values()) for by_rater, _ in uses]
     alike = pairs_spelled_alike(table.texts, counts)
-    pairs = np.unique(np.concatenate([pairs_of_same_items(table), alike]), axis=0)
+    of_items = np.stack(AnswerScorer(table, scorer).text_pairs_of_items(Ratings.of(table)), axis=1)
+    pairs = np.unique(np.concatenate([of_items[of_items[:, 0] < of_items[:, 1]], alike]), axis=0)
     p = scorer.score(pairs[:, 0], pairs[:, 1]) if len(pairs) else np.zeros(0)
     more = pairs_between(len(table.texts), pairs, p)
     if len(more):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.kinds import find_kind
 from softirr.answers.ordered_ratings import OrderedRatings
-from softirr.answers.ratings import Ints
+from softirr.answers.ratings import Ints, Ratings
 from softirr.meaning.measures.arrays import crossed, mutual
 from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
 
@@ -140,6 +140,21 @@ class AnswerScorer:
             owner, row, column = crossed(left_sizes[batch], right_sizes[batch])
             yield batch, self.texts[left_starts[batch][owner] + row], self.texts[right_starts[batch][owner] + column]
             start = stop
+
+    def text_pairs_of_items(self, ratings: Ratings) -> tuple[Ints, Ints]:
+        """Return each pair of texts that two raters gave to one item once, also of a text with itself, in order.
+
+        Returns
+        -------
+        shape (n,), shape (n,)
+            The lower and the higher number of each pair.
+        """
+        comparisons, size = ratings.comparisons, max(len(self.table.texts), 1)
+        answers = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
+        keys = [np.zeros(0, dtype=np.int64)]
+        for _, a, b in self.text_pairs(*answers):
+            keys.append(np.unique(np.minimum(a, b) * size + np.maximum(a, b)))
+        return np.divmod(np.unique(np.concatenate(keys)), size)
 
     def _locate(
         self, answers: NDArray[np.int64]
