@@ -109,9 +109,11 @@ def score(arguments: argparse.Namespace) -> int:
     fields = [field_row(name, report) for name, report in reports.items()]
     if any(field["kind"] != TEXT for field in fields) and main is not None:
         reports[main]["fields"] = fields
-    _print(reports, fields, arguments, main=main)
-    if arguments.output is not None:
-        _write(reports, arguments, main=main)
+    try:  # files first: whoever reads the terminal may stop early, as head does
+        if arguments.output is not None:
+            _write(reports, arguments, main=main)
+    finally:  # a folder that cannot be written does not lose the result
+        _print(reports, fields, arguments, main=main)
     judged = reports if main is None else {main: reports[main]}
     return 0 if arguments.fail_below is None else _status(judged, arguments.fail_below)
 

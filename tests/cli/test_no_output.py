@@ -102,3 +102,12 @@ def test_closed(
         return
     program = "softirr-ls" if main is ml_backend.cli.main else "softirr"
     assert (status, stderr) == (1, f"{program}: Standard output is closed, so the result can't be written.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_files_are_written_before_a_full_output_ends_the_command(
+    full: io.TextIOWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", full)
+    assert _ended(softirr.cli.main.main, ("score", "a.csv", *INDEL, "--output", "report")) == 1
+    assert (Path("report") / "report.html").stat().st_size > 0
