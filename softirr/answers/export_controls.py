@@ -203,8 +203,7 @@ def control_notes(export: Export, name: str, control: Control) -> Iterator[str]:
         if other_name != name and other_name not in export.joint_textareas and name not in export.joint_textareas:
             yield (
                 f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other_name])} "
-                "and none "
-                f"under {listed([name])}, and no annotation has both: "
+                f"and none under {listed([name])}, and no annotation has both: "
                 f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is "
                 f"the other one’s earlier name, {'it is' if n == 1 else 'they are'} missing: leave "
                 f"{'it' if n == 1 else 'them'} out."

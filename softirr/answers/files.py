@@ -245,8 +245,7 @@ def _only_rows(name: str, records: Records, request: Request) -> Records:
         if isinstance(record, Mapping) and not request.names_columns and recognized("records", "", record) is not None:
             raise InputError(
                 f"{name}, line {number}: this record is of another format than the first one. Name the columns with "
-                "item, "
-                "rater and text, or the format."
+                "item, rater and text, or the format."
             )
         yield number, record
 

@@ -255,8 +255,7 @@ class _Header:
         named_columns = [column for column in self._columns if not column.startswith("\0")]
         raise InputError(
             f"{self._name} has no column {spec!r}; it has {listed(named_columns)}. Name the columns with item, rater "
-            "and text, "
-            "or with item and raters."
+            "and text, or with item and raters."
         )
 
     def _named(self, specs: Groups, taken: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:

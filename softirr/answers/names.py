@@ -121,9 +121,8 @@ def _items(table: AnnotationTable) -> Iterator[str]:
     ]
     if apart:
         yield (
-            f"Items may be counted twice, because their ids differ in form only: {_listed(apart, table.items)}. "
-            "Their answers are not compared: write each "
-            "id one way in the file."
+            f"Items may be counted twice, because their ids differ in form only: {_listed(apart, table.items)}. Their "
+            "answers are not compared: write each id one way in the file."
         )
 
 

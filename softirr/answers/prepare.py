@@ -167,8 +167,7 @@ def _merge_repeats(work: Work) -> None:
         if repeats == "refuse":
             raise InputError(
                 f"{work.location(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say with "
-                f"{option('repeats')} "
-                "whether they are a set, or the first or last one counts."
+                f"{option('repeats')} whether they are a set, or the first or last one counts."
             )
         if repeats == "set":
             texts = (*(earlier.texts or ()), *(answer.texts or ()))

@@ -43,8 +43,7 @@ def read_values(work: Work) -> None:
     if n_empty:
         work.notes.append(
             f"Answers without a value: {n_empty:,}. They count as missing; {option('empty', 'none')} counts them as "
-            "answers "
-            "that differ from every value."
+            "answers that differ from every value."
         )
     _check_values(work)
     _note_unseparated(work)
@@ -52,8 +51,7 @@ def read_values(work: Work) -> None:
     if n_several and work.raw.is_separate and kind.name in _SINGLE:
         work.notes.append(
             f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as "
-            "of "
-            "several regions: they count as a set."
+            "of several regions: they count as a set."
         )
 
 

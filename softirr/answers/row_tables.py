@@ -234,8 +234,7 @@ def _name_notes(table: Rows, columns: Columns) -> Iterator[str]:
         read_as = ", ".join(f"{role} = {table.columns[indices[0]]}" for role, indices in roles)
         yield (
             f"The columns were recognized by their names: {read_as}. The options {option('item')}, {option('rater')} "
-            "and "
-            f"{option('text')} choose others."
+            f"and {option('text')} choose others."
         )
     for role, indices in (("items", columns.item), ("raters", columns.rater)):
         if mixed := [table.columns[i] for i in indices if i in table.mixed]:

@@ -32,8 +32,7 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
     if mark is None:
         raise InputError(
             f"{source.name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text, or "
-            "another table "
-            "with several columns."
+            "another table with several columns."
         )
     columns, body = with_header(_rows(source, mark), source.name, request.options)
     rows = _checked(source.name, columns, body, has_header=request.options.header != "none")

@@ -107,8 +107,7 @@ def _keep(
             _texts(record["label"], location)
             raise InputError(
                 f"{request.name} is doccano's file of one annotator, or of a project whose annotators share their "
-                "annotations: give the folder or "
-                "ZIP archive with a file for each annotator."
+                "annotations: give the folder or ZIP archive with a file for each annotator."
             )
         else:
             raise InputError(f"{location}: expected an example of doccano, with a list of labels.")

@@ -24,11 +24,9 @@ from softirr.plural import plural
 from softirr.text import is_blank
 
 _NOT_TOLD = (
-    "This export of Label Studio does not say which answers were copied from predictions or filled in from the "
-    "task's data, so such answers count, and two "
-    "annotators who took over the same text agree. It does not list skipped tasks and drafts either. Export with the "
-    "format "
-    "JSON to leave copies out with the reason."
+    "This export of Label Studio does not say which answers were copied from predictions or filled in from the task's "
+    "data, so such answers count, and two annotators who took over the same text agree. It does not list skipped tasks "
+    "and drafts either. Export with the format JSON to leave copies out with the reason."
 )
 _OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
 _LONG = 40
@@ -185,8 +183,7 @@ def _kind_note(name: str, column: _Field) -> Iterator[str]:
     if len(texts) > 3 and 2 * len(distinct) <= len(texts) and max(map(len, distinct)) <= _LONG:
         yield (
             f"This export does not say whether {listed([name])} is a TextArea or has categories: its values are "
-            "compared as texts. "
-            f"{option('field', f'{name}=nominal')} compares them as categories."
+            f"compared as texts. {option('field', f'{name}=nominal')} compares them as categories."
         )
 
 
