@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 
 from lab.markdown import table_head, table_row
-from softirr.answers.cells import plain_cell
+from softirr.answers.sheets import plain_cell
 
 Value = float | int | str | None
 

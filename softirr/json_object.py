@@ -1,9 +1,18 @@
-"""Results as JSON objects with a key for each of their fields."""
+"""JSON: results as objects with a key for each of their fields, and data files of this package."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
 from typing import Any
+
+
+@cache
+def data_file(package: str, name: str) -> Any:
+    """The content of a data file of a package, which is not to be changed; the name is without its ending."""
+    return json.loads(files(package).joinpath(f"{name}.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True)

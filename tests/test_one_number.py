@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import softirr
-from softirr.audit.workflow import apply, draw_sheet, read_sheet
+from softirr.audit import apply, draw_sheet, read_sheet
 from softirr.cli.main import main
 from softirr.numbers import in_terminal
 from softirr.numbers import interval as page_interval

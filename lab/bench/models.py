@@ -14,7 +14,7 @@ from lab.bench.differences import answers
 from lab.markdown import table_head, table_row
 from softirr.answers.ratings import Ints
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.audit.workflow import Judgments, draw_sheet
+from softirr.audit import Judgments, draw_sheet
 from softirr.defaults import MARGIN
 from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.report.compare_models import compare_models

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from softirr.answers.cells import cell_text
+from softirr.answers.sheets import cell_text
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
 from softirr.text import normalize

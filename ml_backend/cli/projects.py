@@ -164,7 +164,7 @@ def _print_link(parsed: argparse.Namespace, services: Any, row: Any) -> None:
 def export(parsed: argparse.Namespace) -> None:
     """Print a project's answers as CSV, a row for each text, with the tasks' data as columns."""
     from ml_backend.labelstudio.export import answer_rows
-    from softirr.answers.cells import plain_cell
+    from softirr.answers.sheets import plain_cell
 
     services = open_services()
     table = [

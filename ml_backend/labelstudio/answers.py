@@ -26,7 +26,7 @@ from softirr.answers.labelstudio_results import (
     mappings,
     with_turns,
 )
-from softirr.answers.limits import within_limits
+from softirr.answers.preparation import within_limits
 from softirr.answers.region_overlap import MOST_REGIONS
 from softirr.answers.regions import region_of
 from softirr.answers.table import Answer, Excluded

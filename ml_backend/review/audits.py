@@ -53,7 +53,7 @@ def complete(sheet: Sequence[Any], judges: Mapping[str, int]) -> list[str]:
 
 def draw(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
     """Draw the pairs of an audit and store them; returns their number."""
-    from softirr.audit.workflow import ONLY, draw_sheet
+    from softirr.audit import ONLY, draw_sheet
 
     reviews = ReviewStore(work.store)
     audit = _audit(reviews, question)
@@ -178,7 +178,7 @@ def judged_sheets(reviews: ReviewStore, project: int, control: str) -> list[Any]
 
 def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
     """The judges' sheets: once one judge has judged every pair, unfinished judges are ignored."""
-    from softirr.audit.workflow import Judgments
+    from softirr.audit import Judgments
 
     by_judge: dict[str, dict[tuple[str, int], str]] = {}
     texts = {(unit, pair): (text_a, text_b) for unit, pair, text_a, text_b in audit["sheet"]}

@@ -13,9 +13,9 @@ from ml_backend.labelstudio.answers import rater_order
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.details import without_items
 from ml_backend.scoring.preparation import RawAnswers, raw_field, task_of
+from softirr.answers.answer import RawField
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import Preparation, prepare
-from softirr.answers.raw import RawField
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.project_settings import ProjectSettings
+from softirr.answers.answer import RawAnswer, RawField
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import Preparation, Work, prepare_answers
-from softirr.answers.raw import RawAnswer, RawField
 from softirr.answers.splitting import LONGEST, Split
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.text import normalize

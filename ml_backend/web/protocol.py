@@ -37,7 +37,7 @@ from ml_backend.store.store import Row
 from ml_backend.web.health import details
 from ml_backend.web.responses import refused
 from ml_backend.web.running import services, settings_of
-from softirr.answers.limits import comparisons
+from softirr.answers.preparation import comparisons
 from softirr.errors import InputError
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from ml_backend.auth.origins import page_policy, panel_policy
 from ml_backend.auth.requests import Refused
 from ml_backend.store.store import Row
 from ml_backend.web.pages import message
-from softirr.answers.cells import plain_cell
+from softirr.answers.sheets import plain_cell
 
 
 def refused(error: Refused) -> tuple[Response, int, dict[str, str]]:

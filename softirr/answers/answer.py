@@ -1,10 +1,14 @@
-"""An answer of a rater to an item, and answers that do not count, with the reason."""
+"""Answers to items: as an input has them, as a table has them, and answers that do not count, with the reason."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from softirr.answers.regions import Region
 from softirr.errors import InputError
+from softirr.text import normalize
 
 SKIPPED = "skipped"
 DRAFT = "draft, not submitted"
@@ -57,3 +61,128 @@ class Excluded:
     item: str
     rater: str
     reason: str
+
+
+class RawAnswer(NamedTuple):
+    """Texts of a rater in a field of an item.
+
+    Attributes
+    ----------
+    item, rater : str
+        In normal form. The rater is empty if the input names nobody.
+    texts : tuple of str or None
+        Texts or values as they were written; None for a blank cell, which may be missing or empty.
+    reason : str
+        Why the answer does not count, or empty.
+    regions : tuple of (Region, tuple of str)
+        Regions with their texts; empty if the answer is about the whole item.
+    line : int
+        Line, row or number of the record, for messages.
+    """
+
+    item: str
+    rater: str
+    texts: tuple[str, ...] | None
+    reason: str = ""
+    regions: tuple[tuple[Region, tuple[str, ...]], ...] = ()
+    line: int = 0
+
+
+@dataclass
+class RawField:
+    """The raw answers to one field.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of the field, if the input shows it.
+    answers : list of RawAnswer
+        Answers in the order of the input.
+    items : dict
+        Ids of all items, also of those without an answer, in the order of the input.
+    blank : {"missing", "none"}
+        Default meaning of a blank cell: a missing answer, or an answer without text.
+    repeats : {"set", "first", "last", "refuse"}
+        Default meaning of several answers of a rater to an item.
+    is_separate : bool
+        Whether each text is one value, so that lists in a text are not split.
+    columns : tuple of (str, str)
+        Role and name of each column that was read.
+    is_merged : bool
+        Whether the reader has chosen one answer of each rater, so that several rows are its parts.
+    from_cells : bool
+        Whether blank answers are cells of a table, which a note explains.
+    notes_repeats : bool
+        Whether a note explains repeated rows.
+    may_be_source : str
+        Name of a column that may have the texts that raters were shown, if nobody named it.
+    notes : list of str
+        Sentences about what is not certain.
+    """
+
+    name: str = ""
+    kind: str = "text"
+    answers: list[RawAnswer] = field(default_factory=list)
+    items: dict[str, None] = field(default_factory=dict)
+    blank: str = "none"
+    repeats: str = "last"
+    is_separate: bool = False
+    columns: tuple[tuple[str, str], ...] = ()
+    is_merged: bool = False
+    from_cells: bool = False
+    notes_repeats: bool = False
+    may_be_source: str = ""
+    notes: list[str] = field(default_factory=list)
+    _last: dict[tuple[str, str], int] | None = field(default=None, repr=False)
+
+    def add(self, item: str, rater: str, texts: tuple[str, ...] | None, line: int = 0, reason: str = "") -> None:
+        """Add an answer."""
+        item, rater = normalize(item), normalize(rater)
+        self.items.setdefault(item)
+        if self._last is not None and not reason:
+            self._last[item, rater] = len(self.answers)
+        self.answers.append(RawAnswer(item, rater, texts, reason, (), line))
+
+    def add_item(self, item: str) -> None:
+        """Add an item, which may have no answer."""
+        self.items.setdefault(normalize(item))
+
+    def retract(self, item: str, rater: str, reason: str = "") -> None:
+        """Take back the rater's earlier answer to the item, for a reason if there is one."""
+        item, rater = normalize(item), normalize(rater)
+        self.items.setdefault(item)
+        if self._last is None:
+            self._last = {(answer.item, answer.rater): n for n, answer in enumerate(self.answers) if not answer.reason}
+        if (n := self._last.pop((item, rater), None)) is not None:
+            self.answers[n] = self.answers[n]._replace(reason=OLDER_DUPLICATE)
+        if reason:
+            self.answers.append(RawAnswer(item, rater, None, reason))
+
+
+@dataclass
+class RawInput:
+    """The raw answers of an input.
+
+    Attributes
+    ----------
+    name : str
+        Name of the input, for messages.
+    format : str
+        Such as ``csv`` or ``label-studio``.
+    n_rows : int
+        Number of rows, records or tasks.
+    location : callable
+        Returns the place of a line in words, such as ``answers.csv, line 3``.
+    weights : dict of str to str
+        Weights of the items as texts, by item.
+    rater_names : dict of str to str
+        Names of raters by their ids, if the input has both.
+    """
+
+    name: str
+    format: str
+    fields: dict[str, RawField]
+    n_rows: int = 0
+    location: Callable[[int], str] = str
+    weights: dict[str, str] = field(default_factory=dict)
+    rater_names: dict[str, str] = field(default_factory=dict)

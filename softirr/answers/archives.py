@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from softirr.answers.layout import shown
-from softirr.answers.request import Records
+from softirr.answers.registry import Records
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source
 from softirr.errors import InputError

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from softirr.answers.answer import RawField
 from softirr.answers.kinds import TEXT
 from softirr.answers.labelstudio import (
     TaskAnswers,
@@ -17,8 +18,7 @@ from softirr.answers.labelstudio_results import (
     turn_names,
 )
 from softirr.answers.layout import listed, shown
-from softirr.answers.raw import RawField
-from softirr.answers.request import Request
+from softirr.answers.registry import Request
 from softirr.errors import InputError, option
 from softirr.plural import plural
 

@@ -10,22 +10,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from softirr.answers.answer import MODEL
+from softirr.answers.answer import MODEL, RawInput
 from softirr.answers.archives import Folder, folder_sha256, unpacked
-from softirr.answers.frames import frame_rows, is_frame
+from softirr.answers.frames_and_lists import frame_rows, is_frame
 from softirr.answers.json_values import json_rows
 from softirr.answers.layout import listed, shown
 from softirr.answers.prepare import prepare_input
-from softirr.answers.raw import RawInput
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.registry import format_names, recognized
-from softirr.answers.request import Records, Request
+from softirr.answers.registry import Records, Request, format_names, recognized
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source
 from softirr.answers.table import AnnotationTable
-from softirr.answers.weight_column import WeightColumn
-from softirr.answers.weights import weighted
+from softirr.answers.weights import WeightColumn, weighted
 from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress

@@ -18,13 +18,13 @@ from softirr.answers.answer import (
     NO_RATER,
     OLDER_DUPLICATE,
     SKIPPED,
+    RawAnswer,
 )
 from softirr.answers.labelstudio_results import (
     Result,
     mappings,
     results_of,
 )
-from softirr.answers.raw import RawAnswer
 from softirr.answers.table import Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import normalize

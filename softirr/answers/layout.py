@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from softirr.answers.data_files import data_file
 from softirr.errors import InputError, option
+from softirr.json_object import data_file
 from softirr.text import normalize
 
 COMMANDS = (
@@ -46,7 +46,7 @@ Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
 """Columns by name; as a mapping, the name that each column or group of columns gets."""
 
 _STANDARD = ("item", "rater", "text")
-_ROLES: Mapping[str, Sequence[str]] = data_file("role_columns")
+_ROLES: Mapping[str, Sequence[str]] = data_file("softirr.answers", "role_columns")
 """Obvious names of columns of items, raters and texts; ``label`` has short answers about a text."""
 _SOURCE = "text"
 """A column of this name has the answers; next to a column of labels it has the text of the item."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
-from softirr.answers.data_files import data_file
 from softirr.answers.table import AnnotationTable, Excluded
 from softirr.errors import InputError
 from softirr.errors import option as worded_option
+from softirr.json_object import data_file
 from softirr.plural import plural
 from softirr.text import normalize
 
@@ -278,7 +278,7 @@ _LONGEST = 60
 @cache
 def _usual() -> tuple[dict[str, str], dict[str, str], dict[str, frozenset[str]]]:
     """The marks of the data file."""
-    listed = data_file("missing_marks")
+    listed = data_file("softirr.answers", "missing_marks")
     missing = {_folded(name): name for name in listed["missing"]}
     doubtful = {_folded(name): name for name in listed["doubtful"]}
     opposites = {text: frozenset(map(_folded, marks)) for text, marks in listed["opposites"].items()}

@@ -1,14 +1,79 @@
-"""Settings that turn raw answers into a table, and the answers on their way."""
+"""Settings that turn raw answers into a table, the answers on their way, their values, and limits of the comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from softirr.answers.kinds import AUTO, Kind
+from softirr.answers.answer import RawAnswer, RawField
+from softirr.answers.kinds import AUTO, NO_VALUE, Kind
+from softirr.answers.layout import shown
 from softirr.answers.missing import MissingMarks
-from softirr.answers.raw import RawAnswer, RawField
 from softirr.answers.table import Excluded
+from softirr.errors import InputError, option
+from softirr.plural import plural
+from softirr.text import is_blank, normalize
+
+LONGEST_TEXT = 100_000
+"""Maximum characters of a text, about forty pages: a longer one may take as long as all other texts of a project."""
+_MAX_COMPARISONS = 500_000
+"""Maximum pairs of texts of an item: about 5 s and 300 MB with a lexical measure."""
+_MAX_CHARACTERS = 400_000
+"""Maximum characters of two raters' answers to an item: their edit distance takes about 3 s."""
+_FEW, _SHORT = 1_000, 20_000
+"""Number of texts of an item, and their characters, that no limit leaves out."""
+TOO_LONG = f"a text too long to compare (more than {LONGEST_TEXT:,} characters)"
+TOO_MANY = f"too many texts of one item to compare (more than {_MAX_COMPARISONS:,} pairs)"
+TOO_MUCH = f"texts of one item too long to compare (more than {_MAX_CHARACTERS:,} characters against as many)"
+
+
+def within_limits(answers: Mapping[str, Sequence[str]]) -> tuple[dict[str, Sequence[str]], list[tuple[str, str]]]:
+    """Return the answers to an item that can be compared, by rater, and the other raters with the reason.
+
+    Examples
+    --------
+    >>> within_limits({"ann": ["fever"], "bob": ["x" * 100_001]})
+    ({'ann': ['fever']}, [('bob', 'a text too long to compare (more than 100,000 characters)')])
+    """
+    if _is_little(answers.values()):
+        return dict(answers), []
+    left_out = [(rater, TOO_LONG) for rater, texts in answers.items() if any(map(_is_too_long, texts))]
+    too_long = {rater for rater, _ in left_out}
+    comparable = {rater: texts for rater, texts in answers.items() if rater not in too_long}
+    if reason := has_too_much(comparable.values()):
+        return {}, left_out + [(rater, reason) for rater in comparable]
+    return comparable, left_out
+
+
+def has_too_much(answers: Collection[Sequence[str]]) -> str:
+    """Return why the texts of each rater about an item are too much to compare; empty if they are not."""
+    if _is_little(answers):
+        return ""
+    distinct = [{normalize(text) for text in texts} - {""} for texts in answers]
+    if _pairs([len(texts) for texts in distinct]) > _MAX_COMPARISONS:
+        return TOO_MANY
+    return TOO_MUCH if _pairs([sum(map(len, texts)) for texts in distinct]) > _MAX_CHARACTERS**2 else ""
+
+
+def comparisons(answers: Iterable[Sequence[str]]) -> int:
+    """Return the number of pairs of texts by different raters."""
+    return _pairs([len(texts) for texts in answers])
+
+
+def _is_little(answers: Collection[Sequence[str]]) -> bool:
+    """Whether texts are so few and short that no limit needs counting, even if normalizing makes them longer."""
+    return sum(map(len, answers)) <= _FEW and sum(len(text) for texts in answers for text in texts) <= _SHORT
+
+
+def _is_too_long(text: str) -> bool:
+    return len(text) > LONGEST_TEXT and len(normalize(text)) > LONGEST_TEXT
+
+
+def _pairs(sizes: Sequence[int]) -> int:
+    """Return the sum of the products of all pairs of sizes."""
+    return (sum(sizes) ** 2 - sum(size * size for size in sizes)) // 2
+
 
 Key = tuple[str, str]
 """Item and rater of an answer."""
@@ -88,3 +153,81 @@ class Work:
             del self.answers[key]
         else:
             self.answers[key] = answer._replace(texts=texts)
+
+
+_SEMICOLON = re.compile("[;；؛]")
+_SINGLE = ("ordinal", "interval", "date", "ranking")
+"""Kinds of controls that usually have a single value."""
+
+
+def separate_values(work: Work) -> None:
+    """Separate the values in a cell, so that marks for a missing answer are found among them."""
+    if not work.kind.is_list or work.raw.is_separate:
+        return
+    for key, answer in list(work.answers.items()):
+        texts = tuple(value.strip() for text in answer.texts or () for value in _SEMICOLON.split(text))
+        work.put(key, answer, texts)
+
+
+def read_values(work: Work) -> None:
+    """Leave out answers without a value of the kind of the field."""
+    kind = work.kind
+    if kind.is_text:
+        return
+    n_empty = 0
+    for key, answer in list(work.answers.items()):
+        texts = tuple(text for text in answer.texts or () if not is_blank(text))
+        if not texts and not kind.keeps_empty and work.settings.empty != "none":
+            n_empty += 1
+            work.put(key, answer, None)
+        elif texts != answer.texts:
+            work.put(key, answer, texts)
+    if n_empty:
+        work.notes.append(
+            f"Answers without a value: {n_empty:,}. They count as missing; {option('empty', 'none')} counts them as "
+            "answers that differ from every value."
+        )
+    _check_values(work)
+    _note_unseparated(work)
+    n_several = sum(len(answer.texts or ()) > 1 for answer in work.answers.values())
+    if n_several and work.raw.is_separate and kind.name in _SINGLE:
+        work.notes.append(
+            f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as "
+            "of several regions: they count as a set."
+        )
+
+
+def _note_unseparated(work: Work) -> None:
+    """Note that no value of the table has the mark that joins several."""
+    mark = ">" if work.kind.name in ("path", "ranking") else ";" if work.kind.is_list else ""
+    texts = [answer.texts for answer in work.answers.values() if answer.texts]
+    has_mark = any(len(answer_texts) > 1 or mark in answer_texts[0] for answer_texts in texts)
+    if mark and texts and not has_mark and not work.raw.is_separate:
+        work.notes.append(
+            f"No answer has the mark {mark} of the kind {shown(work.kind.name)} ({work.kind.values}), so each counts "
+            f"as one whole, as {shown(texts[0][0])!r}."
+        )
+
+
+def _check_values(work: Work) -> None:
+    kind = work.kind
+    values = {text: normalize(text) for answer in work.answers.values() for text in answer.texts or ()}
+    wrong = {text for text, form in values.items() if not kind.is_value(form)}
+    bad = {key: answer for key, answer in work.answers.items() if not wrong.isdisjoint(answer.texts or ())}
+    if not bad:
+        return
+    (item, rater), answer = min(bad.items(), key=lambda entry: entry[0])
+    example = f"item {shown(item)}, rater {shown(rater)}: {shown(_first(answer.texts or (), wrong))!r}"
+    if len(bad) == sum(bool(answer.texts) for answer in work.answers.values()):
+        raise InputError(f"No answer has a value of the kind {shown(kind.name)} ({kind.values}), as {example}.")
+    for key in bad:
+        work.excluded.append(Excluded(*key, NO_VALUE))
+        del work.answers[key]
+    work.notes.append(
+        f"Answers that are no value of the kind {shown(kind.name)} ({kind.values}): {len(bad):,}. They are left out, "
+        f"as {example}."
+    )
+
+
+def _first(texts: Iterable[str], wrong: set[str]) -> str:
+    return next(normalize(text) for text in texts if text in wrong)

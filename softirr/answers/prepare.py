@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE
+from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT, find_kind
-from softirr.answers.limits import has_too_much, within_limits
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
-from softirr.answers.names import damaged_texts, name_warnings, value_warnings
-from softirr.answers.origin import Reading
-from softirr.answers.preparation import Key, Preparation, Work
-from softirr.answers.prepare_values import read_values, separate_values
-from softirr.answers.raw import RawAnswer, RawField, RawInput
+from softirr.answers.preparation import (
+    Key,
+    Preparation,
+    Work,
+    has_too_much,
+    read_values,
+    separate_values,
+    within_limits,
+)
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
-from softirr.answers.table import AnnotationTable, Answer, Excluded
-from softirr.answers.table_notes import rater_notes, table_notes
+from softirr.answers.table import AnnotationTable, Answer, Excluded, Reading
+from softirr.answers.table_notes import damaged_texts, name_warnings, rater_notes, table_notes, value_warnings
 from softirr.errors import InputError, option
 from softirr.plural import plural
 

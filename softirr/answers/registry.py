@@ -1,20 +1,25 @@
-"""The formats that are read. A format is one module of :mod:`softirr.answers.readers` that lists itself in ``FORMATS``.
+"""The formats that are read, and the request that a reader of a format gets.
 
-A module recognizes its format by the content and reads it. Nothing else in the package knows the
-format by name. docs/reference/formats.md shows its files, and tests read them.
+A format is one module of :mod:`softirr.answers.readers` that lists itself in ``FORMATS``. A module recognizes its
+format by the content and reads it. Nothing else in the package knows the format by name. docs/reference/formats.md
+shows its files, and tests read them.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from softirr.errors import InputError
+from softirr.answers.answer import RawField, RawInput
+from softirr.answers.layout import listed, shown
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.weights import WeightColumn
+from softirr.errors import InputError, option
 
 GROUP = "softirr.readers"
 """Group of entry points by which other packages add formats."""
@@ -29,7 +34,7 @@ class Ways:
     is_it : callable
         Gets the beginning of the input; whether it is this format.
     read : callable
-        Gets the input and a :class:`softirr.answers.request.Request`.
+        Gets the input and a :class:`softirr.answers.registry.Request`.
     takes_item : bool
         Whether the reader takes the option ``item``, which otherwise names a column of a table.
     """
@@ -119,3 +124,139 @@ def recognized(form: str, name: str, *start: Any, general: bool = True) -> Ways 
     if name in readers:
         return readers[name]
     return next((reader for reader in readers.values() if reader.is_it(*start)), None)
+
+
+Records = Iterator[tuple[int, Any]]
+"""Line, or number, and content of each record of a file."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How an input is read.
+
+    Attributes
+    ----------
+    name : str
+        Name of the input, for messages.
+    weights : WeightColumn
+        Weights of the items.
+    """
+
+    name: str
+    options: ReadOptions = field(default_factory=ReadOptions)
+    weights: WeightColumn = field(default_factory=WeightColumn)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Names of the fields that the user wants."""
+        names = self.options.layout.text
+        return tuple(self.options.controls) or tuple(name_part for name in names for name_part in name.split(","))
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether the user names columns, so that a tool's records are read as a table."""
+        options = self.options
+        return bool(options.item or options.rater or options.raters)
+
+    @property
+    def names_item_only(self) -> bool:
+        """Whether the user names the column of the items and no other columns but texts."""
+        options = self.options
+        return bool(options.item) and not (options.rater or options.raters)
+
+    def line(self, number: int) -> str:
+        """Return the place of a record in words."""
+        return f"{self.name}, line {number}"
+
+    def checked(
+        self, records: Records, is_it: Callable[[Mapping[str, Any]], bool], expected: str
+    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield line and content of each record.
+
+        Raises
+        ------
+        InputError
+            If a record is not an object of the format.
+        """
+        for number, record in records:
+            if not isinstance(record, Mapping) or not is_it(record):
+                raise InputError(f"{self.line(number)}: expected {expected}.")
+            yield number, record
+
+
+def tool_input(
+    request: Request, format: str, fields: Mapping[str, RawField], n_rows: int, notes: Sequence[str] = ()
+) -> RawInput:
+    """Return the input of an annotation tool.
+
+    Raises
+    ------
+    InputError
+        If weights of items are wanted, which the tool's files do not have.
+    """
+    if request.weights.name is not None and not request.weights.of_item:
+        raise InputError(f"{request.name}: weights can be read from tables, JSONL and Label Studio's JSON only.")
+    for name, raw_field in fields.items():
+        raw_field.columns = raw_field.columns or (("text", name),)
+        raw_field.notes = [*notes, *raw_field.notes]
+    return RawInput(request.name, format, dict(fields), n_rows, request.line, request.weights.of_item)
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value of a record is empty, so that leaving it out loses nothing."""
+    return value in (None, "", [], {})
+
+
+def unread_fields(counts: Mapping[str, int], what: str, request: Request) -> Iterator[str]:
+    """Yield a note that names and counts the fields that are not read, unless the user has named the fields."""
+    if counts and not request.texts:
+        listed_counts = ", ".join(f"{shown(name)} ({n:,})" for name, n in counts.items())
+        yield f"These {what} are not compared: {listed_counts}."
+
+
+def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str, ...]:
+    """Return the fields to read: those the user wants, or the only field.
+
+    Raises
+    ------
+    InputError
+        If there are none, several to choose from, or a wanted field is missing.
+    """
+    if not names:
+        raise InputError(f"{request.name} has no {what} with texts.")
+    for wanted_name in request.texts:
+        if wanted_name not in names:
+            raise InputError(f"{request.name} has no {what} {wanted_name!r}; it has {listed(names)}.")
+    if request.texts:
+        return request.texts
+    if len(names) > 1:
+        raise InputError(
+            f"{request.name} has several {what}s ({listed(names)}): choose with {option('text', names[0])}."
+        )
+    return tuple(names)
+
+
+def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, str], what: str) -> tuple[str, ...]:
+    """Return the fields to read: wanted ones, or the only text and, if kinds are read, all other fields.
+
+    Raises
+    ------
+    InputError
+        As for :func:`chosen_texts`.
+    """
+    if request.options.kind is None:
+        if kinds and not texts:
+            raise InputError(
+                f"{request.name} has no {what} with texts. softirr score compares its other fields: "
+                f"{listed(list(kinds))}."
+            )
+        return chosen_texts(request, texts, what)
+    if request.texts:
+        return chosen_texts(request, [*texts, *kinds], what)
+    if len(texts) > 1:
+        raise InputError(
+            f"{request.name} has several {what}s ({listed(texts)}): choose with {option('text', texts[0])}, or give "
+            "a kind to "
+            f"each field to compare, as {option('field', f'{texts[0]}=text')} {option('field', f'{texts[1]}=nominal')}."
+        )
+    return (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)

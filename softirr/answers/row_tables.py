@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from softirr.answers.answer import RawField, RawInput
 from softirr.answers.kinds import AUTO
 from softirr.answers.layout import Columns, Layout, UnknownColumns, columns_by_names, find_columns, listed
-from softirr.answers.raw import RawField, RawInput
-from softirr.answers.request import Request
+from softirr.answers.registry import Request
 from softirr.answers.rows import Row, Rows
 from softirr.answers.values import is_number
-from softirr.answers.weight_column import WeightColumn
+from softirr.answers.weights import WeightColumn
 from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import normalize

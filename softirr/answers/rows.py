@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.request import Records
+from softirr.answers.registry import Records
 from softirr.answers.values import identifier, is_missing, is_number, texts_of_cell, value_text
 from softirr.errors import InputError, option
 from softirr.text import is_blank

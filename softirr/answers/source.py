@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, TypeVar
 
-from softirr.answers.data_files import foreign_start
 from softirr.errors import InputError, MissingFileError, option
+from softirr.json_object import data_file
 from softirr.provenance import Progress
 
 _Result = TypeVar("_Result")
@@ -203,6 +203,20 @@ def _encoding(start: bytes) -> str:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     return "utf-8-sig"
+
+
+def foreign_start(start: bytes) -> str | None:
+    """Describe a file that softirr cannot read, by its first bytes.
+
+    Examples
+    --------
+    >>> foreign_start(b"%PDF-1.7")
+    'a PDF: copy its table into a spreadsheet first'
+    >>> foreign_start(b"item,rater,text") is None
+    True
+    """
+    begins: dict[str, str] = data_file("softirr.answers", "foreign")
+    return next((what for mark, what in begins.items() if start.startswith(mark.encode("latin-1"))), None)
 
 
 def contents(source: str | os.PathLike[str] | io.TextIOBase) -> tuple[str, str]:

@@ -4,6 +4,8 @@ Missing is not empty (docs/explanation/definitions.md): a rater who gave no answ
 nothing has the empty answer ``()``. ``AnnotationTable.excluded`` lists whatever a reader leaves out, with the reason.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +16,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.answer import Answer, Excluded
-from softirr.answers.origin import Reading
 from softirr.answers.splitting import Split
 from softirr.errors import InputError, Note
 from softirr.plural import plural
 from softirr.text import normalize, normalize_lines
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table was read.
+
+    Attributes
+    ----------
+    format : str
+        Such as ``csv`` or ``label-studio``.
+    columns : tuple of (str, str)
+        Role (item, rater, text, or a rater's or an item's name) and name of each column or field that was read.
+    n_rows : int
+        Rows, records or tasks.
+    n_blank : int
+        Empty cells, whatever they count as.
+    n_repeated : int
+        Rows beyond the first of one rater on one item.
+    empty : {"missing", "none"}
+        Meaning of an empty cell.
+    """
+
+    format: str
+    columns: tuple[tuple[str, str], ...] = ()
+    n_rows: int = 0
+    n_blank: int = 0
+    n_repeated: int = 0
+    empty: str = "none"
+
 
 _MANY, _LONG = 6, 24
 

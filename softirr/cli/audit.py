@@ -62,7 +62,7 @@ def add_command(commands: Any) -> None:
 
 def _sample(arguments: argparse.Namespace) -> int:
     from softirr.answers.sheets import read_sheet
-    from softirr.audit.workflow import draw_sheet
+    from softirr.audit import draw_sheet
     from softirr.statistics.evidence.sampling_frames import seed_of
 
     sheets = [read_sheet(path) for path in arguments.without]
@@ -92,7 +92,7 @@ def _sample(arguments: argparse.Namespace) -> int:
 
 
 def _apply(arguments: argparse.Namespace) -> int:
-    from softirr.audit.workflow import apply
+    from softirr.audit import apply
 
     table, measure = read_table(arguments), build_measure(arguments)
     with open_scoring(arguments) as cache_and_progress:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from softirr.answers.answer_lists import lists_table
 from softirr.answers.files import read
-from softirr.answers.frames import is_frame
+from softirr.answers.frames_and_lists import is_frame, lists_table
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.answers.values import texts_of_cell

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from softirr.answers.answer_lists import lists_table
+from softirr.answers.frames_and_lists import lists_table
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from softirr.answers.cells import plain_cell
+from softirr.answers.sheets import plain_cell
 from softirr.errors import writing
 from softirr.report.frames import FrameKind, report_part
 from softirr.report.methods import methods_paragraph

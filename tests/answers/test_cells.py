@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import softirr
-from softirr.answers.cells import cell_text, plain_cell
-from softirr.answers.sheets import read_sheet
-from softirr.audit.workflow import draw_sheet
+from softirr.answers.sheets import cell_text, plain_cell, read_sheet
+from softirr.audit import draw_sheet
 
 START = st.sampled_from(["", "'", "''", "=", "+", "-", "@", "\t", "\r", "\n"])
 

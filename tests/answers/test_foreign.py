@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from softirr.answers.data_files import foreign_start
+from softirr.answers.source import foreign_start
 from tests.answers.formats.common import text_table
 from tests.answers.plain_rows import refusal, text_file
 

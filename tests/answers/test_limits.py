@@ -12,7 +12,7 @@ from ml_backend.labelstudio.answers import Reading, task_answers
 from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
-from softirr.answers.limits import LONGEST_TEXT, TOO_LONG, TOO_MANY, TOO_MUCH
+from softirr.answers.preparation import LONGEST_TEXT, TOO_LONG, TOO_MANY, TOO_MUCH
 from softirr.answers.prepare import split_table
 from softirr.answers.table import Excluded
 from tests.answers.plain_rows import annotation, json_file, region, task, text_file

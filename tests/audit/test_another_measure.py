@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from softirr.audit.workflow import apply, draw_sheet, read_sheet
+from softirr.audit import apply, draw_sheet, read_sheet
 from tests.audit.judged_sheets import filled, gold, single
 from tests.statistics.evidence.concepts import answers
 

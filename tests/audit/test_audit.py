@@ -17,7 +17,7 @@ import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.ratings import Ratings
 from softirr.answers.sheets import CANT_TELL, DIFFERENT, HEADER, SAME
-from softirr.audit.workflow import Judgments, apply, draw_sheet
+from softirr.audit import Judgments, apply, draw_sheet
 from softirr.errors import InputError
 from softirr.report.variance import judgments_for
 from tests.audit.judged_sheets import COEFFICIENTS, filled, gold, single

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from softirr.answers.sheets import CANT_TELL, DIFFERENT, SAME, VALUES
-from softirr.audit.workflow import Judgments, apply, draw_sheet, read_sheet
+from softirr.audit import Judgments, apply, draw_sheet, read_sheet
 from softirr.errors import InputError
 from tests.audit.judged_sheets import filled, single
 from tests.statistics.evidence.concepts import judged, truth

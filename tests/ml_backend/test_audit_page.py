@@ -13,7 +13,7 @@ import softirr
 from ml_backend.demo import example
 from ml_backend.review.computations import COMPUTATIONS
 from ml_backend.review.requests import RESULT
-from softirr.audit.workflow import apply
+from softirr.audit import apply
 from tests.ml_backend.audit_browser import KEY, Browser, demo_answers
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 

@@ -6,7 +6,7 @@ import pytest
 
 import softirr
 from ml_backend.demo import example
-from softirr.audit.workflow import ONLY, Judgments, apply, draw_sheet
+from softirr.audit import ONLY, Judgments, apply, draw_sheet
 from softirr.meaning.measures.cache import MemoryCache
 
 SEEDS = 20

@@ -13,7 +13,7 @@ from ml_backend.labelstudio import answers as reading
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.set_aside import score_or_set_aside
 from ml_backend.worker.project_run import Stopped
-from softirr.answers.limits import LONGEST_TEXT
+from softirr.answers.preparation import LONGEST_TEXT
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench

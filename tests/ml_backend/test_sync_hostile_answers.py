@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from softirr.answers.limits import LONGEST_TEXT, TOO_LONG
+from softirr.answers.preparation import LONGEST_TEXT, TOO_LONG
 from tests.ml_backend.bench import Bench, answered
 
 HOSTILE = {

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import softirr
-from softirr.audit.workflow import Judgments, draw_sheet
+from softirr.audit import Judgments, draw_sheet
 from softirr.meaning.measures.decisions import with_decisions
 from tests.statistics.evidence.concepts import answers, judged
 

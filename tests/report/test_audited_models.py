@@ -14,7 +14,7 @@ from scipy.stats import binom
 import softirr
 from lab.bench.differences import answers
 from lab.bench.models import BiasedMeasure, simulated_verdicts
-from softirr.audit.workflow import Judgments, draw_sheet
+from softirr.audit import Judgments, draw_sheet
 from softirr.errors import InputError
 from softirr.report.rater_contrast import JudgedRaters
 from tests.report.rater_tables import Cli, written

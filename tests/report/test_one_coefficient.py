@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.answers.answer_lists import lists_table
+from softirr.answers.frames_and_lists import lists_table
 from tests.answers.plain_rows import rows
 
 A, B = ["fever", "rash", "pain", None], ["fever", "cough", "pain", "rash"]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import softirr
-from softirr.answers.cells import cell_text
+from softirr.answers.sheets import cell_text
 from softirr.cli.main import main
 from tests import Cli
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from softirr.answers.answer import DRAFT
+from softirr.answers.answer import DRAFT, RawField, RawInput
 from softirr.answers.kinds import TEXT
-from softirr.answers.raw import RawField, RawInput
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_fields, tool_input, unread_fields
+from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, tool_input, unread_fields
 from softirr.answers.rows import Rows
 from softirr.answers.source import refused
 from softirr.answers.values import value_text

@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Request
+from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, first_line, long_fields
 from softirr.errors import InputError

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from softirr.answers.answer import RawField, RawInput
 from softirr.answers.archives import Folder
 from softirr.answers.kinds import TEXT
 from softirr.answers.layout import listed
-from softirr.answers.raw import RawField, RawInput
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_fields, is_empty, tool_input, unread_fields
+from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, is_empty, tool_input, unread_fields
 from softirr.errors import InputError
 
 _NAME = "label"

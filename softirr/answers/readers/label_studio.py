@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.answers import export_check
+from softirr.answers.answer import RawField, RawInput
 from softirr.answers.archives import Folder
 from softirr.answers.export_controls import (
     Export,
@@ -30,11 +31,9 @@ from softirr.answers.labelstudio_results import (
     mappings,
 )
 from softirr.answers.layout import listed
-from softirr.answers.raw import RawField, RawInput
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request
+from softirr.answers.registry import Format, Records, Request, Ways
 from softirr.answers.rows import Rows
-from softirr.answers.weight_column import short_text
+from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
 from softirr.plural import plural
 

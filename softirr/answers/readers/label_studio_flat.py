@@ -11,12 +11,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.answers.answer import NO_RATER
+from softirr.answers.answer import NO_RATER, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT
 from softirr.answers.layout import listed
-from softirr.answers.raw import RawField, RawInput
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_texts, is_empty, tool_input, unread_fields
+from softirr.answers.registry import Format, Records, Request, Ways, chosen_texts, is_empty, tool_input, unread_fields
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.errors import InputError, option

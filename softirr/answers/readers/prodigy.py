@@ -9,11 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from softirr.answers.answer import SKIPPED
+from softirr.answers.answer import SKIPPED, RawField, RawInput
 from softirr.answers.kinds import TEXT
-from softirr.answers.raw import RawField, RawInput
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Records, Request, chosen_fields, tool_input, unread_fields
+from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, tool_input, unread_fields
 from softirr.errors import InputError
 from softirr.text import is_blank
 

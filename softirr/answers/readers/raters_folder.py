@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from softirr.answers.answer import RawInput
 from softirr.answers.archives import TABLES, Folder
 from softirr.answers.json_values import json_rows
 from softirr.answers.layout import columns_by_names, listed
-from softirr.answers.raw import RawInput
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Request
+from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.row_tables import per_rater_input
 from softirr.answers.rows import Rows
 from softirr.errors import InputError

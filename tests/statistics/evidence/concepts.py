@@ -6,7 +6,7 @@ import random
 
 from softirr import Answer
 from softirr.answers.sheets import DIFFERENT, SAME
-from softirr.audit.workflow import ONLY, Judgments
+from softirr.audit import ONLY, Judgments
 
 
 def answers(n_items=80, *, seed=0, raters=("ann", "bob"), concepts=25, keep=0.7, sets=False, missing=0.0, empty=0.0):

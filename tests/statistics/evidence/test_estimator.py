@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.weights import weighted
-from softirr.audit.workflow import ONLY, Judgments, apply, draw_sheet
+from softirr.audit import ONLY, Judgments, apply, draw_sheet
 from softirr.provenance import Provenance
 from softirr.statistics.evidence.estimator import COVERED
 from softirr.statistics.evidence.posterior import Scores, logit, posterior_curve

@@ -9,7 +9,7 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable
-from softirr.audit.workflow import ONLY, Judgments, draw_sheet
+from softirr.audit import ONLY, Judgments, draw_sheet
 from softirr.errors import InputError
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance

@@ -1,17 +1,17 @@
-"""Excel workbooks, read by openpyxl, which is imported only here."""
+"""Excel workbooks and Parquet files, read by libraries that are imported only here."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat
 from typing import IO, Any
 
 from softirr.answers.archives import names_inside
 from softirr.answers.layout import listed
-from softirr.answers.registry import Format, Ways
-from softirr.answers.request import Request
+from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, needed, refused
 from softirr.answers.values import value_text
@@ -36,7 +36,7 @@ def _is_workbook(source: Source) -> bool:
     return "xl/workbook.xml" in names
 
 
-def _read(source: Source, request: Request) -> Rows:
+def _read_workbook(source: Source, request: Request) -> Rows:
     """Return the rows of the chosen sheet, or of the only sheet with a table."""
     openpyxl = needed("openpyxl", "openpyxl", "An Excel workbook")
     file = source.seekable()
@@ -149,4 +149,26 @@ def _text(value: Any) -> str | None:
     return None if value is None else value_text(value) or str(value)
 
 
-FORMATS = (Format("xlsx", file=Ways(_is_workbook, _read)),)
+def _read_parquet(source: Source, request: Request) -> Rows:
+    needed("pyarrow", "pyarrow", "A Parquet file")
+    parquet = importlib.import_module("pyarrow.parquet")
+    arrow = importlib.import_module("pyarrow")
+    with refused(f"{source.name} is a damaged Parquet file.", arrow.ArrowException, OSError, ValueError):
+        file = parquet.ParquetFile(source.seekable())
+        columns = tuple(file.schema_arrow.names)
+
+    def rows() -> Iterator[tuple[int, Sequence[Any]]]:
+        number = 0
+        with refused(f"{source.name} is a damaged Parquet file ({{error}}).", arrow.ArrowException, OSError):
+            for batch in file.iter_batches(batch_size=8192):
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield number, cells
+
+    return Rows(source.name, "parquet", columns, rows(), blank="null missing")
+
+
+FORMATS = (
+    Format("xlsx", file=Ways(_is_workbook, _read_workbook)),
+    Format("parquet", file=Ways(lambda source: source.start.startswith(b"PAR1"), _read_parquet)),
+)

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from softirr.answers.cells import csv_text
-from softirr.answers.sheets import HEADER, Judgments, check_judged, read_sheet
+from softirr.answers.sheets import HEADER, Judgments, check_judged, csv_text, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
@@ -33,6 +32,8 @@ from softirr.report.results import AgreementReport
 from softirr.statistics.evidence.judged import ONLY
 from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames, stem
 from softirr.statistics.matching.answer_scorer import AnswerScorer
+
+__all__ = ["AuditSheet", "AuditUnit", "Judgments", "apply", "draw_sheet", "read_sheet"]
 
 
 @dataclass(frozen=True)

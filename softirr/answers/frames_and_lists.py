@@ -1,0 +1,221 @@
+"""Answers in Python objects: lists of several raters, and data frames of pandas, polars and the like.
+
+A frame is long (a row per text) or wide (a column per rater). No library of frames is imported: a frame is whatever has
+``columns`` and gives a column by its name. The index of pandas counts as columns: each named level is one, and an index
+without a name has the items of a wide table that has no column of items.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any
+
+from softirr.answers.answer import RawField
+from softirr.answers.layout import Layout, is_role
+from softirr.answers.missing import MissingMarks
+from softirr.answers.prepare import Preparation, prepare
+from softirr.answers.rows import Rows
+from softirr.answers.table import AnnotationTable
+from softirr.answers.values import is_mixed, texts_of_cell
+from softirr.errors import InputError
+from softirr.plural import plural
+
+
+def is_frame(source: Any) -> bool:
+    """Whether this is a data frame."""
+    return _is_lazy(source) or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
+
+
+def _is_lazy(source: Any) -> bool:
+    """Whether this is a query that gives a data frame once it is run: a lazy frame of polars, or a frame of dask."""
+    return any(callable(getattr(source, name, None)) for name in ("collect", "compute"))
+
+
+def frame_rows(frame: Any, layout: Layout) -> tuple[Rows, Layout]:
+    """The rows of a data frame; a repeated column is left to the reader to refuse.
+
+    Parameters
+    ----------
+    layout : Layout
+        Columns as the user names them.
+
+    Returns
+    -------
+    Rows
+        With the levels of an index in front.
+    Layout
+        The same, with the items and the raters of the index if the table was pivoted.
+
+    Raises
+    ------
+    InputError
+        If the frame is lazy or gives its columns in an unknown form.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> long = pandas.DataFrame({"item": [1, 1], "rater": ["ann", "bob"], "text": ["fever", "rash"]})
+    >>> rows, layout = frame_rows(long.pivot(index="item", columns="rater", values="text"), Layout())
+    >>> rows.columns, layout.item, layout.raters
+    (('item', 'ann', 'bob'), 'item', ('ann', 'bob'))
+    """
+    if _is_lazy(frame):
+        raise InputError(
+            f"The {type(frame).__name__} has not been computed yet: give what its collect() or compute() returns."
+        )
+    names = tuple(map(str, _names(frame)))
+    levels = _index_levels(frame, names, layout)
+    columns = (*levels, *names)
+    if not layout.names_columns and len(levels) == 1 and is_role("item", *levels) and _has_rater_columns(frame):
+        layout = replace(layout, item=next(iter(levels)), raters=names)
+    elif layout.raters and layout.item is None and len(levels) == 1 and "item" not in map(str.casefold, names):
+        layout = replace(layout, item=next(iter(levels)))
+    cells = [*levels.values(), *_columns(frame)]
+    mixed = frozenset(number for number, values in enumerate(cells) if is_mixed(values))
+    rows = ((number, list(row)) for number, row in enumerate(zip(*cells, strict=True), start=1))
+    return Rows("The data frame", "frame", columns, rows, mixed=mixed, blank="missing"), layout
+
+
+def _index_levels(frame: Any, names: Sequence[str], layout: Layout) -> dict[str, list[Any]]:
+    """Name and values of each level of the index that the reader may need."""
+    index = getattr(frame, "index", None)
+    if index is None or callable(index) or not hasattr(index, "get_level_values"):
+        return {}
+    levels = {
+        str(name): list(index.get_level_values(number).to_list())
+        for number, name in enumerate(index.names)
+        if name is not None and str(name) not in names
+    }
+    if not levels and layout.raters and layout.item is None and "item" not in map(str.casefold, names):
+        return {"item": list(index.to_list())}
+    return levels
+
+
+def _has_rater_columns(frame: Any) -> bool:
+    """Whether the columns of a pivoted frame are raters by the name of their axis."""
+    name = getattr(frame.columns, "name", None)
+    return name is not None and is_role("rater", str(name))
+
+
+def _names(frame: Any) -> list[Any]:
+    """Names of the columns; ``columns`` of pyarrow are the columns themselves."""
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _columns(frame: Any) -> list[list[Any]]:
+    """Return the cells of each column; none if its name is repeated."""
+    names = _names(frame)
+    counts = Counter(names)
+    return [_values(frame[name]) if counts[name] == 1 else [None] * len(frame) for name in names]
+
+
+def _values(column: Any) -> list[Any]:
+    if isinstance(column, list):
+        return column
+    if hasattr(column, "to_list"):
+        return list(column.to_list())
+    if hasattr(column, "to_pylist"):
+        return list(column.to_pylist())
+    raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
+
+
+def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
+    """Return a rater's answers, item by item; None if an answer is missing.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    values : list, tuple, array, column of a data frame, or other iterable with an order
+        Each entry is a text, or a list, tuple or set of texts. None, NaN, ``pandas.NA`` and masked entries are missing.
+
+    Raises
+    ------
+    InputError
+        If it is not such a list, or an entry is not a text.
+    """
+    wrong = None
+    if isinstance(values, str | bytes | bytearray):
+        wrong = "it must be a list with one answer per item"
+    elif isinstance(values, Mapping):
+        wrong = "give its values as a list, in the order of the items"
+    elif isinstance(values, Set) and not isinstance(values, KeysView):
+        wrong = "a set has no order, so give a list with one answer per item"
+    elif is_frame(values):
+        wrong = "give one of its columns, or the whole table to softirr.agreement"
+    elif not isinstance(values, Iterable):
+        wrong = "it must be a list with one answer per item"
+    if wrong:
+        raise InputError(f"{name} is of type {type(values).__name__}: {wrong}.")
+    convert = getattr(values, "to_pylist", None) or getattr(values, "to_list", None)  # pyarrow, pandas and polars
+    try:
+        entries = list(convert() if convert is not None else values)
+    except TypeError:  # an array without dimensions
+        raise InputError(f"{name} is a single value: it must be a list with one answer per item.") from None
+    return [texts_of_cell(value, f"{name}[{i}]") for i, value in enumerate(entries)]
+
+
+def lists_table(
+    lists: Mapping[str, Any], *, casefold: bool = False, missing: str | Sequence[str] | None = None
+) -> AnnotationTable:
+    """The table of several raters' answers to the same items; its items are numbered from 0.
+
+    Parameters
+    ----------
+    lists : mapping of str to list
+        Answers by rater, as for :func:`answer_list`.
+    casefold : bool
+        Texts that differ only in case are one text.
+    missing : str or sequence of str, optional
+        Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`.
+
+    Returns
+    -------
+    AnnotationTable
+        Its warnings count the texts that mean, or may mean, that an answer is missing.
+
+    Raises
+    ------
+    InputError
+        If the lists have different lengths, or are columns of data frames with different row labels.
+
+    Examples
+    --------
+    >>> lists_table({"a": ["fever", None], "b": ["cough", "rash"]}).texts
+    ('cough', 'fever', 'rash')
+    >>> lists_table({"a": ["fever", "N/A"], "b": ["cough", "rash"]}).texts
+    ('cough', 'fever', 'rash')
+    """
+    marks = MissingMarks.of(missing)
+    answers = {name: answer_list(name, values) for name, values in lists.items()}
+    (first, *later_raters) = lists
+    for rater in later_raters:
+        if len(answers[rater]) != len(answers[first]):
+            raise InputError(
+                f"{first} has {plural(len(answers[first]), 'answer')} and {rater} has {len(answers[rater])}: each item "
+                "needs one of each, None where it is missing."
+            )
+        if not _same_labels(lists[first], lists[rater]):
+            raise InputError(
+                f"{first} and {rater} are columns whose rows have different labels: take both from one data frame, "
+                f"or give {first}.to_list() and {rater}.to_list() to compare them row by row."
+            )
+    raw = RawField(items=dict.fromkeys(map(str, range(len(answers[first])))))
+    for name, texts_of_rater in answers.items():
+        for number, texts in enumerate(texts_of_rater):
+            if texts is not None:
+                raw.add(str(number), name, texts)
+    return prepare(raw, Preparation(marks, casefold))
+
+
+def _same_labels(first_column: Any, second_column: Any) -> bool:
+    """Whether two columns of pandas have the same index; lists have none."""
+    first_index: Any = getattr(first_column, "index", None)
+    second_index: Any = getattr(second_column, "index", None)
+    return (
+        bool(first_index.equals(second_index))
+        if hasattr(first_index, "equals") and hasattr(second_index, "equals")
+        else True
+    )
