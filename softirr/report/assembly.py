@@ -24,7 +24,7 @@ from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgree
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
-from softirr.statistics.coefficients.leave_one_out import alpha_without_each_rater
+from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.statistics.comparisons.difference import difference, limit
 from softirr.statistics.matching.consensus import MANY

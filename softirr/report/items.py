@@ -33,7 +33,7 @@ class ItemOptions:
     expected : float, optional
         Expected agreement of Fleiss, for the kappa of each item.
     beyond : shape (P,), optional
-        :func:`softirr.statistics.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each
+        :func:`softirr.statistics.coefficients.braylan.beyond_chance` of each comparison, for the sigma of each
         item.
     max_pairs : int, optional
         Items with more pairs of raters list none of them, and no reasons.

@@ -61,7 +61,7 @@ def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
     return missing(ratings) or reason_of_pairs(ratings, chance, np.arange(len(ratings.comparisons.shared)))
 
 
-DEFINITION = Definition(
+COHEN_KAPPA = Definition(
     key="cohen_kappa",
     name="Cohen's kappa",
     short="Cohen's kappa",

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from softirr.errors import InputError
-from softirr.statistics.coefficients import (
-    brennan_prediger,
-    cohen,
-    fleiss,
-    gwet,
-    krippendorff,
-    ks,
-    observed,
-    scott,
-    sigma,
-)
+from softirr.statistics.coefficients.braylan import KS, SIGMA
+from softirr.statistics.coefficients.cohen import COHEN_KAPPA
 from softirr.statistics.coefficients.definition import Definition
+from softirr.statistics.coefficients.distinct_answers import BRENNAN_PREDIGER, GWET_AC2
+from softirr.statistics.coefficients.krippendorff import KRIPPENDORFF_ALPHA
+from softirr.statistics.coefficients.pooled import FLEISS_KAPPA, OBSERVED_AGREEMENT, SCOTT_PI
 
 DEFINITIONS: tuple[Definition, ...] = (
-    observed.DEFINITION,
-    cohen.DEFINITION,
-    scott.DEFINITION,
-    fleiss.DEFINITION,
-    krippendorff.DEFINITION,
-    gwet.DEFINITION,
-    brennan_prediger.DEFINITION,
-    sigma.DEFINITION,
-    ks.DEFINITION,
+    OBSERVED_AGREEMENT,
+    COHEN_KAPPA,
+    SCOTT_PI,
+    FLEISS_KAPPA,
+    KRIPPENDORFF_ALPHA,
+    GWET_AC2,
+    BRENNAN_PREDIGER,
+    SIGMA,
+    KS,
 )
 """All coefficients, in the order of reports."""
 

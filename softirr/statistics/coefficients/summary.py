@@ -11,9 +11,9 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients import registry
+from softirr.statistics.coefficients.braylan import beyond_chance
 from softirr.statistics.coefficients.cohen import reason_of_pairs
 from softirr.statistics.coefficients.definition import Definition
-from softirr.statistics.coefficients.distributions import beyond_chance
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.statistics.draws import Draws
 from softirr.statistics.item_weights import ItemWeights, item_numbers
@@ -128,7 +128,7 @@ class Summary:
     by_measure : ByMeasure or None
         Source of the estimates; None if no answers can be compared.
     beyond_chance : shape (P,), or None without a chance distribution
-        See :func:`softirr.statistics.coefficients.distributions.beyond_chance`.
+        See :func:`softirr.statistics.coefficients.braylan.beyond_chance`.
     """
 
     coefficients: dict[str, Estimate]

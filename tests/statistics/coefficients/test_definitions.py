@@ -26,10 +26,10 @@ from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, ChanceDistribution
 from softirr.statistics.coefficients import registry, summary
+from softirr.statistics.coefficients.braylan import upper_point
 from softirr.statistics.coefficients.definition import Definition, Reference
-from softirr.statistics.coefficients.distributions import upper_point
 from softirr.statistics.coefficients.estimate import Undefined
-from softirr.statistics.coefficients.leave_one_out import alpha_without_each_rater
+from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.summary import ByMeasure
 from tests.statistics.chance.direct import scored, similarity

@@ -1,0 +1,151 @@
+"""Coefficients with an agreement by chance that depends on the mean equivalence of the distinct answers.
+
+By the Brennan-Prediger coefficient every distinct answer is equally likely. Gwet's AC2 is AC1 with equivalences of 0
+and 1.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+import numpy as np
+
+from softirr.answers.ratings import Floats, Ratings, sums
+from softirr.statistics.chance.expected import Chance
+from softirr.statistics.coefficients.definition import Definition, Reference
+from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, uncomparable
+from softirr.statistics.draws import Draws
+
+
+def brennan_prediger(draws: Draws) -> Floats:
+    """Soft Brennan-Prediger coefficient (Brennan and Prediger 1981).
+
+    ``Pe`` is the mean of S over all q × q pairs of distinct answers, which do not vary with the items. With S in {0, 1}
+    it is ``1 / q``.
+
+    Parameters
+    ----------
+    draws : Draws
+        K draws of the equivalences, of agreement by chance and of the item weights.
+
+    Returns
+    -------
+    shape (K,)
+        The coefficient in each draw.
+
+    Examples
+    --------
+    Two categories, and agreement on three of four items:
+
+    >>> from softirr.statistics.coefficients.matrix import matrix_agreement
+    >>> result = matrix_agreement([[0, 0], [1, 1], [0, 1], [1, 1]])
+    >>> result.coefficients["brennan_prediger"].value
+    0.5
+    """
+    return draws.corrected(draws.observed(), draws.similarity)
+
+
+def _needs_categories(ratings: Ratings, chance: Chance) -> Undefined | None:
+    """Reason why a coefficient that takes the mean equivalence of the distinct answers is undefined, or None."""
+    if reason := uncomparable(ratings):
+        return reason
+    if chance.distinct < 2:
+        return Undefined.ONE_CATEGORY
+    return Undefined.NO_VARIATION if 1 - chance.similarity <= CERTAIN else None
+
+
+BRENNAN_PREDIGER = Definition(
+    key="brennan_prediger",
+    name="Brennan-Prediger coefficient",
+    short="Brennan-Prediger coefficient",
+    meaning="Beyond chance, as if every distinct answer were equally likely.",
+    formula=(
+        "observed agreement corrected for the mean equivalence of all distinct answers, each as likely as any other"
+    ),
+    observed="as Fleiss",
+    expected=r"$\bar{S}$: for equivalences of 0 and 1, $1 / q$",
+    references=(
+        Reference(
+            key="brennan1981",
+            authors="Brennan, R. L. and Prediger, D. J.",
+            short="Brennan and Prediger",
+            year=1981,
+            title="Coefficient kappa: some uses, misuses, and alternatives",
+            where="Educational and Psychological Measurement",
+        ),
+    ),
+    over_draws=brennan_prediger,
+    by_chance=attrgetter("similarity"),
+    reason=_needs_categories,
+    audited=True,
+    marginals="chosen",
+)
+
+
+def gwet(draws: Draws) -> Floats:
+    """Soft Gwet's AC2; with S in {0, 1} it is AC1 (Gwet 2008, 2014).
+
+    ``Pe = q / (q - 1) × mean of S over all q × q pairs of distinct answers × Σ π_k (1 - π_k)``.
+
+    Parameters
+    ----------
+    draws : Draws
+        K draws of the equivalences, of agreement by chance and of the item weights.
+
+    Returns
+    -------
+    shape (K,)
+        The coefficient in each draw.
+    """
+    return draws.corrected(draws.observed(), _gwet_by_chance(draws))
+
+
+def _gwet_by_chance(draws: Draws) -> Floats:
+    frequency = _frequency(draws.ratings, draws.chance)
+    answers = draws.ratings.answer[draws.chance.pooling.rows]
+    spread = draws.mean_over_rows(1 - 2 * frequency[answers]) + float(np.sum(frequency**2))
+    return draws.similarity * draws.chance.distinct / (draws.chance.distinct - 1) * spread
+
+
+def _frequency(ratings: Ratings, chance: Chance) -> Floats:
+    """Share of each answer in π, shape (n_answers,)."""
+    return sums(ratings.answer[chance.pooling.rows], chance.pooling.weights, ratings.n_answers)
+
+
+def _gwet_reason(ratings: Ratings, chance: Chance) -> Undefined | None:
+    reason = _needs_categories(ratings, chance)
+    if reason in (None, Undefined.NO_VARIATION):
+        frequency = _frequency(ratings, chance)
+        scale = chance.similarity * chance.distinct / (chance.distinct - 1)
+        expected = float(scale * np.sum(frequency * (1 - frequency)))
+        return Undefined.NO_VARIATION if 1 - expected <= CERTAIN else None
+    return reason
+
+
+GWET_AC2 = Definition(
+    key="gwet_ac2",
+    name="Gwet's AC2",
+    short="Gwet's AC2",
+    meaning="Beyond chance; stays high where nearly all answers are alike.",
+    formula="observed agreement corrected for the agreement by chance of answers that are hard to give",
+    observed="as Fleiss",
+    expected=(
+        r"$\bar{S} \cdot (1 - \sum_k \pi_k^2) \cdot q / (q - 1)$, where $q$ is the number of distinct answers and "
+        r"$\bar{S}$ the mean of $S$"
+    ),
+    references=(
+        Reference(
+            key="gwet2008",
+            authors="Gwet, K. L.",
+            short="Gwet",
+            year=2008,
+            title="Computing inter-rater reliability and its variance in the presence of high agreement",
+            where="British Journal of Mathematical and Statistical Psychology",
+        ),
+    ),
+    over_draws=gwet,
+    by_chance=_gwet_by_chance,
+    reason=_gwet_reason,
+    audited=True,
+    marginals="chosen",
+)
