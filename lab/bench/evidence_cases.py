@@ -14,14 +14,14 @@ from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.statistics.chance.equivalence import PairEquivalence
 from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import PairEquivalence
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.summary import ByMeasure
 from softirr.statistics.evidence.design import Design, chance_stratum
 from softirr.statistics.evidence.estimator import MeasureChance
-from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior import Scores, logit
 from softirr.statistics.evidence.sampling_frames import Frames
 from softirr.statistics.matching.answer_scorer import AnswerScorer

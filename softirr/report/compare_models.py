@@ -31,10 +31,8 @@ from softirr.report.inputs import table_from
 from softirr.report.options import AgreementOptions
 from softirr.report.rater_contrast import JudgedPart, JudgedRaters
 from softirr.report.scoring import Scored
-from softirr.statistics.comparisons.difference import equivalence_p
-from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
-from softirr.statistics.comparisons.multiple_tests import holm
-from softirr.statistics.comparisons.verdict import verdict, with_adjusted_intervals
+from softirr.statistics.comparisons.difference import equivalence_p, holm
+from softirr.statistics.comparisons.groups import OTHERS, Difference, Group, verdict, with_adjusted_intervals
 
 _FEW_SHARED = 10
 

@@ -30,9 +30,8 @@ from softirr.report.scoring import Scored, scored
 from softirr.statistics.coefficients.estimate import Estimate, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
-from softirr.statistics.comparisons.difference import difference, limit, p_value
+from softirr.statistics.comparisons.difference import difference, holm, holm_levels, limit, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
-from softirr.statistics.comparisons.multiple_tests import holm, holm_levels
 
 NOT_AUDITED = (
     "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "

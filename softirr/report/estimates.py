@@ -16,8 +16,7 @@ from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences, scri
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.evidence.known import recorded_provenance
-from softirr.statistics.evidence.record import record_of
+from softirr.statistics.evidence.record import record_of, recorded_provenance
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from softirr.report.variance import WIDTHS, judgments_for
 from softirr.statistics.coefficients.intervals import Coefficient, Details
 from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance, estimate
 from softirr.statistics.evidence.judged import Collected, collect
-from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 

@@ -24,13 +24,12 @@ from softirr.statistics.coefficients.summary import summarize
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.estimator import MeasureChance, estimate
 from softirr.statistics.evidence.judged import collect
-from softirr.statistics.evidence.judgments import Judged
-from softirr.statistics.evidence.known import recorded_provenance
-from softirr.statistics.evidence.record import record_of
+from softirr.statistics.evidence.known import Judged
+from softirr.statistics.evidence.record import record_of, recorded_provenance
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 from softirr.statistics.evidence.text_pairs import TextPairs
-from softirr.statistics.item_weights import ItemWeights, item_numbers
 from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
 
 _LEAST = 6
 """Fewest judged pairs of answers to one item for an interval."""

@@ -18,16 +18,15 @@ from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.options import AgreementOptions
-from softirr.statistics.chance.equivalence import PairEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.expected import Chance
+from softirr.statistics.chance.expected import Chance, PairEquivalence
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
 from softirr.statistics.chance.sample import Drawing, first_sample, sample
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.coefficients.summary import ByMeasure, Summary, summarize
-from softirr.statistics.item_weights import ItemWeights, item_numbers
 from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
 
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap.

@@ -20,8 +20,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings, sums, sums_by_code
 from softirr.statistics.chance.expected import Chance, shrinkage
-from softirr.statistics.item_weights import ItemWeights
-from softirr.statistics.score_draws import ScoreDraws
+from softirr.statistics.weights_and_scores import ItemWeights, ScoreDraws
 
 _CERTAIN = 1e-9
 _AT_ONCE = 4_000_000

@@ -10,8 +10,7 @@ import pytest
 import softirr
 from softirr.report.compared_parts import open_scoring
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.comparisons.groups import Difference
-from softirr.statistics.comparisons.verdict import verdict, with_adjusted_intervals
+from softirr.statistics.comparisons.groups import Difference, verdict, with_adjusted_intervals
 from tests.report.rater_tables import PEOPLE, Cli, exported, rows_of, table_of, written
 
 GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}

@@ -8,13 +8,13 @@ import pytest
 from lab.experiments.influence import item_influence
 from softirr.answers.ratings import Ratings
 from softirr.statistics import draws as module
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.registry import DEFINITIONS
 from softirr.statistics.coefficients.summary import ByMeasure
 from softirr.statistics.draws import Draws
-from softirr.statistics.item_weights import ItemWeights, bootstrap_weights, item_numbers
+from softirr.statistics.weights_and_scores import ItemWeights, bootstrap_weights, item_numbers
 
 KEYS = [definition.key for definition in DEFINITIONS]
 

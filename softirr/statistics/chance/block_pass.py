@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
-from softirr.statistics.chance.equivalence import Equivalence
-from softirr.statistics.chance.expected import GRID, on_grid
+from softirr.statistics.chance.expected import GRID, Equivalence, on_grid
 from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
 DOUBLE = 1_000

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from softirr.answers.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
-from softirr.statistics.chance.equivalence import Equivalence
-from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
+from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, Equivalence, different_pairs, on_grid
 from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
 EXPECTATIONS = ("cohen", "pooled", "uniform")

@@ -11,9 +11,8 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.expected import Chance
+from softirr.statistics.chance.expected import Chance, MatrixEquivalence
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.intervals import Coefficient

@@ -16,7 +16,7 @@ from softirr.statistics.coefficients.cohen import reason_of_pairs
 from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.statistics.draws import Draws
-from softirr.statistics.item_weights import ItemWeights, item_numbers
+from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
 
 Trio = tuple[Estimate, Estimate, Estimate]
 

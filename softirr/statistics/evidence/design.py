@@ -17,8 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
-from softirr.statistics.chance.different_pairs import DifferentPairs, scaled, shared_rater_pairs
-from softirr.statistics.evidence.ratings_of_pairs import RatingsOfPairs
+from softirr.statistics.chance.different_pairs import DifferentPairs, RatingsOfPairs, scaled, shared_rater_pairs
 from softirr.statistics.evidence.text_pairs import TextPairs
 
 LEAST_CHANCE = 0.1

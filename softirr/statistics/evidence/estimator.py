@@ -34,7 +34,7 @@ from softirr.statistics.coefficients.intervals import Coefficient, Details, Inte
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.fit import Fit
-from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior_draws import MeasureChance, by_judgments, posterior_draws, posterior_value
 from softirr.statistics.evidence.record import Record
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, sums
 from softirr.statistics.evidence.design import Design, chance_stratum
-from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior import Bins, Curve, Scores, logit, posterior_curve
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.text_pairs import TextPairs, count_once

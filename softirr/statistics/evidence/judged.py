@@ -13,8 +13,7 @@ from softirr.errors import InputError
 from softirr.meaning.policy.measure import policy_of
 from softirr.plural import plural
 from softirr.statistics.coefficients.matrix import matrix_agreement
-from softirr.statistics.evidence.judgments import FormerPairs, Judged
-from softirr.statistics.evidence.known import known_pairs
+from softirr.statistics.evidence.known import FormerPairs, Judged, known_pairs
 from softirr.statistics.evidence.sampling_frames import Frames, digest, is_of_item, stem
 from softirr.text import normalize
 

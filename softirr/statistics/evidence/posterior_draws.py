@@ -11,8 +11,7 @@ from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
-from softirr.statistics.item_weights import ItemWeights, number_format
-from softirr.statistics.score_draws import ScoreDraws
+from softirr.statistics.weights_and_scores import ItemWeights, ScoreDraws, number_format
 
 _FIXED_FROM = 8
 """Fewest judgments of pairs of the same item for the interval by the judgments alone."""

@@ -25,11 +25,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from softirr.meaning.measures import Measure
+from softirr.meaning.policy.measure import policy_of
 from softirr.provenance import Provenance
 
 ANY = "any measure"
@@ -83,6 +85,14 @@ def records() -> Mapping[str, Any]:
     """The content of ``records.json``."""
     content: Mapping[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
     return content
+
+
+def recorded_provenance(measure: Measure) -> Provenance:
+    """The provenance that identifies the record of a measure.
+
+    It is the provenance of the measure below decisions and terminologies, under the policy.
+    """
+    return replace(measure.raw.provenance(), policy=policy_of(measure).to_dict())
 
 
 def record_of(provenance: Provenance, *, fits: bool = True) -> Record:

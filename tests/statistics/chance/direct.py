@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from softirr.answers.ratings import Ratings
-from softirr.statistics.chance.equivalence import MatrixEquivalence
-from softirr.statistics.chance.expected import on_grid
+from softirr.statistics.chance.expected import MatrixEquivalence, on_grid
 
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-12, "rel": 0}

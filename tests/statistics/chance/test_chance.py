@@ -14,9 +14,8 @@ from softirr.answers.ratings import Pooling, Ratings
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.chance import block_pass
 from softirr.statistics.chance import exact as module
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.expected import GRID, on_grid
+from softirr.statistics.chance.expected import GRID, MatrixEquivalence, on_grid
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.statistics.chance.direct import SAME, SETTINGS, Direct, scored, similarity, tables
 

@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from softirr.answers.ratings import Ratings
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.expected import on_grid
+from softirr.statistics.chance.expected import MatrixEquivalence, on_grid
 from softirr.statistics.chance.permutation import permutation
 from tests.statistics.chance.direct import SAME, SETTINGS, scored, similarity, tables
 

@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from softirr.answers.ratings import Ratings
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.expected import GRID, on_grid
+from softirr.statistics.chance.expected import GRID, MatrixEquivalence, on_grid
 from softirr.statistics.chance.sample import Drawing, sample
 from tests.statistics.chance.direct import Direct, scored, similarity, tables
 

@@ -7,8 +7,8 @@ import scipy.stats
 
 from lab.experiments.influence import item_influence
 from softirr.answers.ratings import Ratings
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.coefficients.summary import ByMeasure
 from tests.statistics.chance.direct import scored

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from softirr.answers.ratings import Ratings
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.summary import summarize

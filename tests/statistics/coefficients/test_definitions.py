@@ -22,9 +22,8 @@ from softirr.cli.main import main
 from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
 from softirr.report.view import view
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.expected import GRID, ChanceDistribution
+from softirr.statistics.chance.expected import GRID, ChanceDistribution, MatrixEquivalence
 from softirr.statistics.coefficients import registry, summary
 from softirr.statistics.coefficients.braylan import upper_point
 from softirr.statistics.coefficients.definition import Definition, Reference

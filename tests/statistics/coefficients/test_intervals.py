@@ -8,8 +8,8 @@ import pytest
 import softirr
 from softirr.answers.ratings import Ratings
 from softirr.defaults import FEW_ITEMS
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.statistics.coefficients.intervals import Coefficient, coefficient_of_draws, student_quantile
 from softirr.statistics.coefficients.matrix import matrix_agreement

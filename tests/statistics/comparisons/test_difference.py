@@ -10,12 +10,13 @@ from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import (
     difference,
+    holm,
+    holm_levels,
     limit,
     p_value,
 )
-from softirr.statistics.comparisons.multiple_tests import holm, holm_levels
 from softirr.statistics.draws import Draws
-from softirr.statistics.item_weights import N_DRAWS, ItemWeights
+from softirr.statistics.weights_and_scores import N_DRAWS, ItemWeights
 
 # Gwet (2016), table of two rounds of the same 15 subjects by four raters.
 ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"

@@ -15,7 +15,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.judged import collect, judges_agreement
-from softirr.statistics.evidence.judgments import FormerPairs, Judged
+from softirr.statistics.evidence.known import FormerPairs, Judged
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, is_of_item
 from softirr.statistics.matching.answer_scorer import AnswerScorer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.statistics import draws, item_weights
+from softirr.statistics import draws, weights_and_scores
 from softirr.statistics.evidence import posterior_draws
 
 WORDS = [
@@ -53,7 +53,7 @@ def test_parts_and_half_precision_move_no_interval(monkeypatch: pytest.MonkeyPat
     at_once = report(40).coefficients
     monkeypatch.setattr(draws, "_AT_ONCE", 1_000)
     in_parts = report(40).coefficients
-    monkeypatch.setattr(item_weights, "_HALF_FROM", 0)
+    monkeypatch.setattr(weights_and_scores, "_HALF_FROM", 0)
     in_half = report(40).coefficients
     for name, coefficient in at_once.items():
         if coefficient.ci95 is not None:
@@ -64,7 +64,7 @@ def test_parts_and_half_precision_move_no_interval(monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_memory_follows_comparisons_and_not_pairs_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posterior_draws, "_MOST_COINS", 0)
-    monkeypatch.setattr(item_weights, "_HALF_FROM", 0)
+    monkeypatch.setattr(weights_and_scores, "_HALF_FROM", 0)
     monkeypatch.setattr(draws, "_AT_ONCE", 100_000)
     monkeypatch.setattr(posterior_draws, "_AT_ONCE", 100_000)
     n_more, n_draws = 3_000, 400

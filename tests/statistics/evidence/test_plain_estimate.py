@@ -15,17 +15,17 @@ from softirr.answers.weights import weighted
 from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
-from softirr.statistics.chance.equivalence import MatrixEquivalence
 from softirr.statistics.chance.exact import exact
+from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.evidence.estimator import COVERED, MeasureChance, estimate
 from softirr.statistics.evidence.fit import Fit
-from softirr.statistics.evidence.judgments import Judged
+from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior_draws import posterior_draws
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames
-from softirr.statistics.item_weights import ItemWeights
 from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.weights_and_scores import ItemWeights
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.statistics.evidence.plain_estimate import PlainEstimate
 
