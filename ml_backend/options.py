@@ -12,7 +12,7 @@ from softirr.answers.kinds import AUTO, TEXT, named_kinds
 from softirr.answers.missing import MissingMarks
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import PRESETS, Policy
-from softirr.report.options import ChanceMethod
+from softirr.report.inputs import ChanceMethod
 
 CHOICES = {
     "chance": get_args(ChanceMethod),

@@ -13,7 +13,7 @@ from softirr.defaults import PERMUTATIONS, THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.meaning.terminology.load import name_of
-from softirr.report.options import ChanceMethod
+from softirr.report.inputs import ChanceMethod
 
 TEXTS, MEAN, LOWEST = "texts", "mean", "lowest"
 """Possible scores of a task in addition to the agreement of one field."""

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from softirr.report.compare import compare
     from softirr.report.compare_models import compare_models
     from softirr.report.comparison import Comparison
+    from softirr.report.inputs import AgreementOptions
     from softirr.report.item_agreement import item_agreement
     from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
-    from softirr.report.options import AgreementOptions
     from softirr.report.results import AgreementReport
     from softirr.statistics.coefficients.intervals import Coefficient
     from softirr.statistics.coefficients.matrix import matrix_agreement
@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AgreementOptions": "report.options",
+    "AgreementOptions": "report.inputs",
     "AgreementReport": "report.results",
     "AnnotationTable": "answers.table",
     "Answer": "answers.table",

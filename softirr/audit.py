@@ -26,8 +26,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
-from softirr.report.inputs import table_from
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.results import AgreementReport
 from softirr.statistics.evidence.judged import ONLY
 from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames, stem

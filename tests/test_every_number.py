@@ -19,7 +19,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.report.frames import FrameKind
+from softirr.report.output import FrameKind
 from softirr.report.view import view
 from tests.report_numbers import agrees, numbers
 from tests.surfaces import of_page, of_tables, of_text, of_view

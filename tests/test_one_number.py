@@ -19,10 +19,9 @@ from softirr.cli.main import main
 from softirr.numbers import in_terminal
 from softirr.numbers import interval as page_interval
 from softirr.numbers import number as page_number
-from softirr.report.charts import forest_chart, interval_chart
+from softirr.report.charts import Row, forest_chart, interval_chart
 from softirr.report.comparison import Comparison
 from softirr.report.fields import field_row
-from softirr.report.forest import Row
 from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
 from softirr.report.terminal_report import field_lines, report_html, report_lines

@@ -25,7 +25,7 @@ from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, Api, LabelStudio
 from ml_backend.review.headline import headline_lines
 from ml_backend.subprocess_env import child_environment, python_module
 from softirr.plural import plural
-from softirr.report.headline import headline
+from softirr.report.key_figures import headline
 from softirr.terminal import Parser
 
 if TYPE_CHECKING:

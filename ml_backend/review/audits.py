@@ -19,7 +19,7 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError
 from softirr.plural import plural
-from softirr.report.headline import headline
+from softirr.report.key_figures import headline
 from softirr.statistics.coefficients.registry import coefficient_title
 
 if TYPE_CHECKING:

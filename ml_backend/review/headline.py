@@ -9,7 +9,7 @@ from ml_backend.labelstudio.config import is_repeated
 from ml_backend.project_settings import ProjectSettings, effective
 from ml_backend.settings import Settings
 from softirr.numbers import in_terminal, straight_apostrophes
-from softirr.report.headline import is_exact
+from softirr.report.key_figures import is_exact
 from softirr.report.view import Names, verdict_of
 
 

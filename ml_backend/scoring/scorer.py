@@ -13,7 +13,7 @@ from ml_backend.scoring.measures import LoadedMeasures, Progress
 from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
 from softirr.answers.missing import MarkCounts
 from softirr.answers.table import AnnotationTable
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions
 
 if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary

@@ -15,7 +15,7 @@ from ml_backend.web import arguments, responses
 from ml_backend.web.pages import page_files
 from ml_backend.web.running import job_of, reviews, services, settings_of
 from softirr.defaults import JUDGMENTS
-from softirr.report.headline import by_measure, headline
+from softirr.report.key_figures import by_measure, headline
 from softirr.statistics.coefficients.registry import coefficient_title
 
 audit = Blueprint("audit", __name__)

@@ -28,7 +28,7 @@ from ml_backend.web.task_rows import Context, TaskRow, TaskRows
 from softirr.answers.answer import MODEL
 from softirr.answers.missing import MarkCounts
 from softirr.report import view as report_view
-from softirr.report.headline import is_exact
+from softirr.report.key_figures import is_exact
 
 _STATE_NOTES = {"waiting": "Waits for more answers.", "sent back": "Sent back to the annotators."}
 

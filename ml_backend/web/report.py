@@ -22,7 +22,7 @@ from softirr.errors import InputError
 from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import version
-from softirr.report.headline import is_exact
+from softirr.report.key_figures import is_exact
 from softirr.report.page.render import SCRIPTS, STATIC, STYLES, inlined, view_variables
 from softirr.report.view import View
 

@@ -170,7 +170,7 @@ def _split_mode(text: str) -> str | None:
 
 def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
     """The options of :func:`softirr.agreement` that a command received."""
-    from softirr.report.options import AgreementOptions
+    from softirr.report.inputs import AgreementOptions
 
     return AgreementOptions(
         chance=arguments.chance,

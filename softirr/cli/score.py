@@ -163,7 +163,7 @@ def _print(
 def _status(reports: dict[str, Any], required: float) -> int:
     """1 if the headline of a report is below the required number, with the reason on standard error."""
     from softirr.numbers import in_terminal, number
-    from softirr.report.headline import headline, is_exact
+    from softirr.report.key_figures import headline, is_exact
     from softirr.statistics.coefficients.registry import coefficient_name
     from softirr.text import printable
 

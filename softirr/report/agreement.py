@@ -24,11 +24,10 @@ from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.estimates import Estimated, estimated
 from softirr.report.fields import confusion_matrix, confusions
-from softirr.report.inputs import table_from
+from softirr.report.inputs import AgreementOptions, ChanceMethod, table_from
 from softirr.report.item_agreement import explainer, under_measure
 from softirr.report.items import ItemOptions, item_agreements
 from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
-from softirr.report.options import AgreementOptions, ChanceMethod
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport

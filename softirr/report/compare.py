@@ -31,8 +31,7 @@ from softirr.report.compared_parts import (
     reading_notes,
 )
 from softirr.report.comparison import Comparison
-from softirr.report.inputs import is_table, table_from
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions, is_table, table_from
 
 _SEPARATE_CHANCE = (
     "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "

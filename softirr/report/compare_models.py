@@ -27,8 +27,7 @@ from softirr.report.compared_parts import (
     require_rater,
 )
 from softirr.report.comparison import Comparison
-from softirr.report.inputs import table_from
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.rater_contrast import JudgedPart, JudgedRaters
 from softirr.report.scoring import Scored
 from softirr.statistics.comparisons.difference import equivalence_p, holm

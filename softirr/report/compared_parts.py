@@ -24,8 +24,8 @@ from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.estimates import Estimated, estimated
-from softirr.report.headline import HEADLINE
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions
+from softirr.report.key_figures import HEADLINE
 from softirr.report.scoring import Scored, scored
 from softirr.statistics.coefficients.estimate import Estimate, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Sample

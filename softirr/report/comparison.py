@@ -13,8 +13,7 @@ from softirr.meaning.policy.rules import Policy
 from softirr.numbers import in_terminal, interval, number
 from softirr.plural import plural
 from softirr.report.alternative_annotator import AlternativeAnnotator
-from softirr.report.charts import forest_chart
-from softirr.report.forest import Row, forest_text
+from softirr.report.charts import Row, forest_chart, forest_text
 from softirr.report.terminal_report import measure_phrase, policy_lines, table_lines
 from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group

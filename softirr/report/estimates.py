@@ -81,8 +81,7 @@ def estimated(
     InputError
         If there are judgments of values that are compared exactly.
     """
-    options = scored_table.options
-    by_measure = {name: scored_table.summary.coefficients[name].coefficient for name in options.coefficients}
+    by_measure = {name: entry.coefficient for name, entry in scored_table.summary.coefficients.items()}
     if isinstance(measure, KindMeasure):
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")

@@ -13,10 +13,9 @@ from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.plural import plural
-from softirr.report.headline import HEADLINE, expected_agreement
+from softirr.report.key_figures import HEADLINE, WIDTHS, expected_agreement, judgments_for
 from softirr.report.result_parts import Expected
 from softirr.report.scoring import Scored
-from softirr.report.variance import WIDTHS, judgments_for
 from softirr.statistics.coefficients.intervals import Coefficient, Details
 from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance, estimate
 from softirr.statistics.evidence.judged import Collected, collect

@@ -16,7 +16,7 @@ from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.plural import plural
-from softirr.report.headline import expected_agreement, headline, raters_below_the_others
+from softirr.report.key_figures import expected_agreement, headline, raters_below_the_others
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.text import printable
 

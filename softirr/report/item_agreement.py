@@ -23,9 +23,8 @@ from softirr.meaning.policy.reasons import Reason
 from softirr.meaning.policy.rules import Policy, find_policy
 from softirr.meaning.policy.text_parts import known_words
 from softirr.provenance import Progress
-from softirr.report.inputs import table_from
+from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.items import ItemOptions, item_agreements
-from softirr.report.options import AgreementOptions
 from softirr.report.reasons import Explain
 from softirr.report.result_parts import ItemAgreement
 from softirr.report.results import AgreementReport

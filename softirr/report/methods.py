@@ -9,7 +9,7 @@ from typing import Any
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import interval, number
 from softirr.plural import plural
-from softirr.report.headline import headline, is_exact
+from softirr.report.key_figures import headline, is_exact
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Reference
 from softirr.statistics.coefficients.registry import definition
 from softirr.text import printable

@@ -14,8 +14,7 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
 from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
-from softirr.report.inputs import table_from
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions, table_from
 from softirr.statistics.coefficients.intervals import Coefficient
 
 

@@ -11,13 +11,12 @@ from softirr.errors import Note
 from softirr.numbers import in_terminal, number
 from softirr.plural import plural
 from softirr.provenance import Provenance, version
-from softirr.report.charts import forest_chart
+from softirr.report.charts import Row, forest_chart
 from softirr.report.evidence import AuditSummary
 from softirr.report.fields import Confusion, ConfusionMatrix
-from softirr.report.forest import Row
-from softirr.report.frames import FrameKind, report_frame
-from softirr.report.headline import headline
+from softirr.report.key_figures import headline
 from softirr.report.meaning_clusters import MeaningCluster
+from softirr.report.output import FrameKind, report_frame, write_report
 from softirr.report.reason_counts import ReasonSummary
 from softirr.report.result_parts import Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
 from softirr.report.terminal_report import report_html, report_lines
@@ -159,8 +158,6 @@ class AgreementReport:
         InputError
             If the folder can't be written.
         """
-        from softirr.report.output import write_report
-
         write_report(self.to_dict(), folder, source=source)
 
     def to_svg(self) -> str:

@@ -17,7 +17,7 @@ from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pair_counts import pairs_used_for
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance, PairEquivalence
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation

@@ -16,8 +16,8 @@ from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.attributes import without
 from softirr.meaning.policy.measure import policy_of, under_policy, without_policy
 from softirr.provenance import Progress
-from softirr.report.headline import headline
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions
+from softirr.report.key_figures import headline
 from softirr.report.reason_counts import WhatIf, attributes_that_occur
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import coefficient_estimate

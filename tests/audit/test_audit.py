@@ -19,7 +19,7 @@ from softirr.answers.ratings import Ratings
 from softirr.answers.sheets import CANT_TELL, DIFFERENT, HEADER, SAME
 from softirr.audit import Judgments, apply, draw_sheet
 from softirr.errors import InputError
-from softirr.report.variance import judgments_for
+from softirr.report.key_figures import judgments_for
 from tests.audit.judged_sheets import COEFFICIENTS, filled, gold, single
 from tests.statistics.evidence.concepts import answers, judged, truth
 

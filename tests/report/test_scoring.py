@@ -13,7 +13,7 @@ from softirr.meaning.measures import measure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
 from softirr.report import scoring
-from softirr.report.options import AgreementOptions
+from softirr.report.inputs import AgreementOptions
 from softirr.report.scoring import coefficient_estimate, scored
 from softirr.report.what_if import ChanceShift
 from softirr.statistics.matching.answer_scorer import AnswerScorer

@@ -15,8 +15,7 @@ from markupsafe import Markup
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.provenance import version
-from softirr.report.charts import NARROW, WIDE, forest_chart, interval_chart
-from softirr.report.forest import Row
+from softirr.report.charts import NARROW, WIDE, Row, forest_chart, interval_chart
 from softirr.report.view import View
 from softirr.text import printable
 

@@ -13,9 +13,17 @@ from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.numbers import number
 from softirr.plural import plural
-from softirr.report.headline import expected_agreement, headline, is_exact, raters_below_the_others
+from softirr.report.key_figures import (
+    FIRST_JUDGMENTS,
+    Variance,
+    Z,
+    expected_agreement,
+    headline,
+    is_exact,
+    raters_below_the_others,
+    variance_of,
+)
 from softirr.report.task_sentence import quoted
-from softirr.report.variance import FIRST_JUDGMENTS, Variance, Z, variance_of
 from softirr.report.view.names import Links, Names
 from softirr.report.view.verdict import Interval, Verdict, ends
 from softirr.text import printable

@@ -13,7 +13,7 @@ from softirr.numbers import number
 from softirr.plural import plural
 from softirr.report.fields import field_row as own_field
 from softirr.report.fields import left_out_lines
-from softirr.report.headline import is_exact
+from softirr.report.key_figures import is_exact
 from softirr.report.triage import in_triage_order
 from softirr.report.view.advice import cause_of, next_step_of
 from softirr.report.view.names import Links, Names, adapted

@@ -9,7 +9,7 @@ from typing import Any
 
 from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio_results import readable_name
-from softirr.report.headline import by_measure, expected_agreement, raters_below_the_others
+from softirr.report.key_figures import by_measure, expected_agreement, raters_below_the_others
 from softirr.report.task_sentence import task_sentence
 from softirr.report.triage import item_priority
 from softirr.report.view.names import Links, Names

@@ -4,7 +4,7 @@ import pytest
 
 import softirr
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.report.headline import headline
+from softirr.report.key_figures import headline
 
 TEXTS = {
     "1": {"a": "fever", "b": "fever", "c": "rash"},
