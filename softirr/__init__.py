@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from softirr.report.compare_models import compare_models
     from softirr.report.comparison import Comparison
     from softirr.report.inputs import AgreementOptions
-    from softirr.report.item_agreement import item_agreement
+    from softirr.report.items import item_agreement
     from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
     from softirr.report.results import AgreementReport
     from softirr.statistics.coefficients.intervals import Coefficient
@@ -85,7 +85,7 @@ _MODULES = {
     "compare_models": "report.compare_models",
     "fleiss_kappa": "report.one_coefficient",
     "inspect": "answers.inspection",
-    "item_agreement": "report.item_agreement",
+    "item_agreement": "report.items",
     "krippendorff_alpha": "report.one_coefficient",
     "matrix_agreement": "statistics.coefficients.matrix",
     "measure": "meaning.policy.build_measure",

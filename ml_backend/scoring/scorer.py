@@ -91,7 +91,7 @@ class Scorer(LoadedMeasures):
         return details
 
     def _items(self, table: AnnotationTable, measure: Any, settings: ProjectSettings, progress: Any) -> Iterable[Any]:
-        from softirr.report.item_agreement import item_agreement
+        from softirr.report.items import item_agreement
 
         return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
 
@@ -111,7 +111,7 @@ class Scorer(LoadedMeasures):
         answers : iterable of (int, mapping)
             Raw answers of all tasks (`Store.answers`).
         """
-        from softirr.report.item_agreement import add_what_if
+        from softirr.report.what_if import with_what_if
 
         content = content or ReportContent()
         settings, table = preparation.settings, preparation.table(answers, control)
@@ -131,7 +131,8 @@ class Scorer(LoadedMeasures):
             report = replace(report, items=())  # the details of the tasks have them
             if content.reasons is not None:
                 report = replace(report, reasons=content.reasons)
-                report = add_what_if(report, table, measure, options, cache=cache, progress=yielding)
+            if content.what_if:
+                report = with_what_if(report, table, measure, options, cache, yielding)
             result = without_items(report.to_dict(), n_compared)
         result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
         result["warnings"] += problems

@@ -25,14 +25,12 @@ from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.estimates import Estimated, estimated
 from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.inputs import AgreementOptions, ChanceMethod, table_from
-from softirr.report.item_agreement import explainer, under_measure
-from softirr.report.items import ItemOptions, item_agreements
+from softirr.report.items import ItemOptions, explainer, item_agreements, under_measure
 from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
-from softirr.report.result_parts import ItemAgreement
+from softirr.report.result_parts import ItemAgreement, coverage_of, items_with_sources
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import scored
-from softirr.report.terminology_use import coverage_of, items_with_sources
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
 

@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from softirr.json_object import JsonObject
-from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASON_NAMES, REASONS
 from softirr.report.reasons import ItemReason
 
@@ -274,14 +273,3 @@ def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:
     frequent = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
     for occurrences in sorted(frequent, key=lambda entry: entry.first.kinds[0] != kind):
         yield Example(tuple(occurrences.items), occurrences.pairs, occurrences.first)
-
-
-def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:
-    """The attributes that raters disagree about.
-
-    Returns
-    -------
-    tuple of str
-        The most frequent first.
-    """
-    return tuple(count.kind for count in summary.kinds if count.kind in KINDS)

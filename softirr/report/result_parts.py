@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
+from softirr.meaning.measures import Measure
+from softirr.meaning.measures.terminology import sources_of, terminologies_of
 from softirr.report.reasons import ItemReason
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.matching.consensus import Match
@@ -188,3 +191,43 @@ class Expected(JsonObject):
     method: str
     standard_error: float
     pairs_scored: int
+
+
+@dataclass(frozen=True)
+class TerminologyCoverage(JsonObject):
+    """How many different texts of a table the terminologies know.
+
+    Attributes
+    ----------
+    texts, known_texts : int
+        Number of different texts, and of those that name a concept.
+    """
+
+    texts: int
+    known_texts: int
+
+
+def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage | None:
+    """Coverage of a table's texts; None if the measure has no terminology."""
+    with_terms = terminologies_of(measure)
+    if with_terms is None:
+        return None
+    n_known = sum(bool(with_terms.lookup.find(text)) for text in table.texts)
+    return TerminologyCoverage(len(table.texts), n_known)
+
+
+def items_with_sources(items: Sequence[ItemAgreement], measure: Measure) -> tuple[ItemAgreement, ...]:
+    """Items with the source of the scores of each match; unchanged if the measure has no terminology."""
+    if terminologies_of(measure) is None:
+        return tuple(items)
+    pairs = [(match.texts[a], match.texts[b]) for item in items for match in item.matches for a, b, _ in match.pairs]
+    sources = iter(sources_of(measure, pairs))
+    return tuple(
+        replace(
+            item,
+            matches=tuple(
+                replace(match, sources=tuple(sorted({next(sources) for _ in match.pairs}))) for match in item.matches
+            ),
+        )
+        for item in items
+    )

@@ -18,9 +18,8 @@ from softirr.report.key_figures import headline
 from softirr.report.meaning_clusters import MeaningCluster
 from softirr.report.output import FrameKind, report_frame, write_report
 from softirr.report.reason_counts import ReasonSummary
-from softirr.report.result_parts import Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
+from softirr.report.result_parts import Expected, ItemAgreement, RaterAgreement, RaterPairAgreement, TerminologyCoverage
 from softirr.report.terminal_report import report_html, report_lines
-from softirr.report.terminology_use import TerminologyCoverage
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import coefficient_name
 

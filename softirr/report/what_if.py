@@ -13,12 +13,13 @@ from softirr.errors import InputError
 from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.policy.attributes import without
+from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.measure import policy_of, under_policy, without_policy
 from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
 from softirr.report.key_figures import headline
-from softirr.report.reason_counts import WhatIf, attributes_that_occur
+from softirr.report.reason_counts import WhatIf
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import coefficient_estimate
 from softirr.statistics.coefficients.estimate import Estimate
@@ -99,19 +100,17 @@ def with_what_if(
     table: AnnotationTable,
     measure: Measure,
     options: AgreementOptions,
-    cache: PairCache | None,
-    progress: Progress | None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> AgreementReport:
     """The report with its headline coefficient under policies that ignore one attribute more.
 
     Parameters
     ----------
     report : AgreementReport
-        With reasons.
-    table, measure, options
+        With the reasons of all items.
+    table, measure, options, cache, progress
         As for :func:`softirr.agreement`.
-    cache, progress
-        Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
     """
     main = headline(
         {"coefficients": {name: {"value": coefficient.value} for name, coefficient in report.coefficients.items()}}
@@ -119,8 +118,10 @@ def with_what_if(
     if main is None or report.reasons is None:
         return report
     expected = report.expected_agreement.fleiss or 0.0
-    estimates = _HeadlineEstimates(measure, main[0], main[1]["value"], expected, options, cache, progress)
-    differences = _without_attributes(estimates, table, attributes_that_occur(report.reasons))
+    attributes = [count.kind for count in report.reasons.kinds if count.kind in KINDS]
+    with cache_and_progress(measure, cache, progress) as (store, shown_progress):
+        estimates = _HeadlineEstimates(measure, main[0], main[1]["value"], expected, options, store, shown_progress)
+        differences = _without_attributes(estimates, table, attributes)
     return replace(report, reasons=replace(report.reasons, what_if=differences))
 
 

@@ -12,7 +12,7 @@ from ml_backend.settings import MODEL_VERSION
 from softirr.answers.labelstudio import label_studio_answers
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import measure
-from softirr.report.item_agreement import item_agreement
+from softirr.report.items import item_agreement
 
 NUMBER = 4
 LABEL_CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/></View>'
