@@ -12,7 +12,7 @@ from softirr.answers.missing import AUTO
 from softirr.defaults import PERMUTATIONS, THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
-from softirr.meaning.terminology.load import name_of
+from softirr.meaning.terminology import name_of
 from softirr.report.inputs import ChanceMethod
 
 TEXTS, MEAN, LOWEST = "texts", "mean", "lowest"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softirr.answers.read_options import ReadOptions
     from softirr.answers.table import AnnotationTable, Answer, Excluded
     from softirr.errors import InputError, SoftirrError
-    from softirr.meaning.policy.build_measure import measure
+    from softirr.meaning.policy.measure import measure
     from softirr.meaning.policy.rules import Policy
     from softirr.report.agreement import agreement
     from softirr.report.compare import compare
@@ -88,7 +88,7 @@ _MODULES = {
     "item_agreement": "report.items",
     "krippendorff_alpha": "report.one_coefficient",
     "matrix_agreement": "statistics.coefficients.matrix",
-    "measure": "meaning.policy.build_measure",
+    "measure": "meaning.policy.measure",
     "read": "answers.files",
     "read_texts": "answers.files",
 }

@@ -22,8 +22,7 @@ from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
 from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.inputs import AgreementOptions, table_from

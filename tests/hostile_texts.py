@@ -33,10 +33,9 @@ from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS, attributes, without
 from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.policy.text_parts import known_words
-from softirr.meaning.policy.word_pairs import are_opposites, is_misspelling, look_alike
-from softirr.meaning.terminology.load import load
-from softirr.meaning.terminology.lookup import NameLookup
+from softirr.meaning.policy.text_parts import are_opposites, is_misspelling, known_words, look_alike
+from softirr.meaning.terminology import load
+from softirr.meaning.terminology.concepts import NameLookup
 from softirr.report.page.render import report_page
 from softirr.report.view import view
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences

@@ -15,7 +15,7 @@ import pytest
 import softirr
 from softirr.meaning.measures import cache as caches
 from softirr.meaning.measures.decisions import with_decisions
-from softirr.meaning.measures.scoring_defaults import cache_and_progress
+from softirr.meaning.measures.pairs import cache_and_progress
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.programs import run_python
 
@@ -81,7 +81,7 @@ class TestCacheAndProgress:
         assert (tmp_path / "mine.sqlite").exists()
 
     def test_a_measure_without_a_model_opens_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("softirr.meaning.measures.scoring_defaults.open_cache", lambda url: pytest.fail("opened"))
+        monkeypatch.setattr("softirr.meaning.measures.pairs.open_cache", lambda url: pytest.fail("opened"))
         softirr.cohen_kappa(*TEXTS, "indel")
         with cache_and_progress(with_decisions(softirr.measure("indel"), {}), "auto", None) as scorer:
             assert scorer == (None, None)

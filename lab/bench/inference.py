@@ -23,7 +23,7 @@ from lab.bench.inference_contenders import (
 )
 from lab.markdown import table_head
 from softirr.errors import InputError
-from softirr.inference.devices import pick_device
+from softirr.inference.loading import pick_device
 from softirr.inference.models import bundled_model
 from softirr.terminal import Parser, positive
 

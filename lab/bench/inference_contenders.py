@@ -110,7 +110,7 @@ def softirr_way(
 ) -> tuple[Run, str]:
     """The scores by softirr, tokenizing included, and the number format it chose."""
     from softirr.inference.classifier import PairClassifier
-    from softirr.inference.classifier_options import ClassifierOptions
+    from softirr.inference.models import ClassifierOptions
     from softirr.inference.tokens import PairTokens
 
     classifier = PairClassifier(folder, ClassifierOptions(device=device, precision=precision, threads=threads))

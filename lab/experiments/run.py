@@ -23,7 +23,7 @@ from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure, takes_model
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.pair_cache import PairCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.sentences_stage import without_sentences
 from softirr.meaning.terminology import Terminology
 from softirr.provenance import Progress

@@ -14,7 +14,7 @@ from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.pair_cache import PairCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.statistics.chance.exact import exact

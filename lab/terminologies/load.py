@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lab.terminologies import folder, icd10cm, icd11, meddra, mesh, obographs, skos, snomed, xml_elements
 from softirr.errors import InputError
-from softirr.meaning.terminology import concept_table, obo
+from softirr.meaning.terminology import named_path
 from softirr.meaning.terminology.concepts import Builder, Terminology
-from softirr.meaning.terminology.load import named_path
+from softirr.meaning.terminology.readers import is_concept_table, read_concept_table, read_obo
 
 _Reader = Callable[[Path, Builder], None]
 _XML_READERS: dict[str, _Reader] = {mesh.ROOT: mesh.read, icd10cm.ROOT: icd10cm.read, skos.ROOT: skos.read}
@@ -64,7 +64,7 @@ def _reader(path: Path) -> _Reader:
         return _folder_reader(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
     if suffix == ".obo":
-        return obo.read
+        return read_obo
     if suffix == ".xml":
         root = xml_elements.outermost(path)
         if root not in _XML_READERS:
@@ -75,7 +75,7 @@ def _reader(path: Path) -> _Reader:
     if suffix == ".json":
         return obographs.read
     if suffix in (".txt", ".tsv", ".csv"):
-        return concept_table.read if concept_table.is_concept_table(path) else icd11.read
+        return read_concept_table if is_concept_table(path) else icd11.read
     raise InputError(f"{path}: the kind of terminology is not recognized from the name of the file.")
 
 

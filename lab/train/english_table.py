@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from softirr.meaning.measures.english import BUCKETS, letter_groups, mostly_latin
+from softirr.meaning.measures.languages import BUCKETS, letter_groups, mostly_latin
 
 _EPOCHS = 4
 _BATCH = 2048

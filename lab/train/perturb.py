@@ -12,7 +12,7 @@ from functools import cache
 from random import Random
 
 from lab.train.words import IN_OTHER_WORDS, contrasts, read_groups, shortened, small_table, spellings
-from softirr.meaning.lexicon.words import opposites
+from softirr.meaning.lexicon import opposites
 
 Change = Callable[[Random, str], str | None]
 

@@ -55,7 +55,7 @@ class Machine:
     @classmethod
     def of(cls, device: str, precision: str, workers: int, seconds: float, say: Callable[[str], None]) -> Machine:
         """The machine by the names of the command line."""
-        from softirr.inference.devices import fast_bfloat16, pick_device
+        from softirr.inference.loading import fast_bfloat16, pick_device
 
         picked = pick_device(device)
         is_fast = fast_bfloat16() if picked.type == "cpu" else picked.type == "cuda"

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 
 from softirr.errors import InputError
-from softirr.meaning.lexicon.words import words_of
+from softirr.meaning.lexicon import words_of
 
 LISTS = (
     "abbreviations", "groups", "findings", "cells",

@@ -130,7 +130,7 @@ def _terminology(source: str) -> str:
     InputError
         If it can't be read.
     """
-    from softirr.meaning.terminology.load import load, named_path
+    from softirr.meaning.terminology import load, named_path
 
     name, file = named_path(source)
     path = f"{name}={file.resolve()}" if name else str(file.resolve())

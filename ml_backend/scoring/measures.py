@@ -92,7 +92,7 @@ class LoadedMeasures:
 
     def _opened(self, paths: Sequence[str]) -> list[Any]:
         """The terminologies as their files are now."""
-        from softirr.meaning.terminology.load import opened_terminology
+        from softirr.meaning.terminology import opened_terminology
 
         return [opened_terminology(path) for path in paths]
 

@@ -193,7 +193,7 @@ def chosen_policy(arguments: argparse.Namespace) -> Any:
 def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any:
     """Make the measure of a command, or the measure of another name with the command's options."""
     from softirr.meaning.measures import takes_model
-    from softirr.meaning.policy.build_measure import measure
+    from softirr.meaning.policy.measure import measure
 
     name = name or arguments.measure
     model_options = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from softirr.errors import InputError
-from softirr.inference.devices import Batches, pick_device, pick_precision
-from softirr.inference.loading import WRITER, load
+from softirr.inference.loading import WRITER, Batches, load, pick_device, pick_precision
 from softirr.inference.models import FoundModel, content_hash
 from softirr.provenance import Provenance
 
@@ -31,7 +30,7 @@ class CausalModel:
     located
         The model.
     device
-        As in :class:`softirr.inference.classifier_options.ClassifierOptions`.
+        As in :class:`softirr.inference.models.ClassifierOptions`.
     precision
         ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
     prefill

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.bert import is_own_bert, load_own_bert
-from softirr.inference.classifier_options import PRECISIONS, ClassifierOptions
-from softirr.inference.devices import out_of_memory, pick_device
 from softirr.inference.formats import choose_format
-from softirr.inference.loading import CLASSIFIER, load
+from softirr.inference.loading import CLASSIFIER, load, out_of_memory, pick_device
+from softirr.inference.models import PRECISIONS, ClassifierOptions
 from softirr.inference.tokens import PairTokens, TokenTable, length_limit
 
 Ints = NDArray[np.int64]

@@ -19,8 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from softirr.errors import InputError
-from softirr.inference.devices import Batches, pick_device, pick_precision
-from softirr.inference.loading import ENCODER, load
+from softirr.inference.loading import ENCODER, Batches, load, pick_device, pick_precision
 from softirr.inference.tokens import length_limit
 
 _BUDGET = {"cpu": 4096, "cuda": 65_536}
@@ -46,7 +45,7 @@ class TextEncoder:
     folder
         The model.
     device
-        As in :class:`softirr.inference.classifier_options.ClassifierOptions`.
+        As in :class:`softirr.inference.models.ClassifierOptions`.
     precision
         ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
     prompt, prompt_name

@@ -10,9 +10,9 @@ import torch
 
 from softirr.errors import InputError
 from softirr.inference.bert import BertForSequenceClassification
-from softirr.inference.devices import fast_bfloat16
 from softirr.inference.forward import Forward, PackedBert, PaddedForward
 from softirr.inference.linear import Bfloat16Linear, Int8Linear, int8_is_fast
+from softirr.inference.loading import fast_bfloat16
 from softirr.inference.tokens import Packed, PairTokens
 
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -50,7 +50,7 @@ def choose_format(model: Any, precision: str, tokens: PairTokens) -> tuple[str, 
     model : transformers model
         In float32.
     precision : str
-        One of :data:`softirr.inference.classifier_options.PRECISIONS`.
+        One of :data:`softirr.inference.models.PRECISIONS`.
     tokens : PairTokens
         The model's tokenizer.
 

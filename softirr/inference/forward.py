@@ -25,9 +25,6 @@ _SAFE = 60.0
 class Forward(Protocol):
     """Logits of packed inputs."""
 
-    padded: bool
-    """Whether a batch costs its number of pairs times its longest pair."""
-
     def __call__(self, batch: Packed) -> Tensor:
         """Logits, shape (pairs, labels), float32, on the model's device."""
         ...
@@ -48,8 +45,6 @@ def to_device(array: np.ndarray, device: torch.device) -> Tensor:
 
 class PaddedForward:
     """Any transformers sequence classifier; the batch is padded to its longest pair and masked."""
-
-    padded = True
 
     def __init__(self, model: Any, pad_id: int, device: torch.device) -> None:
         self._model, self._pad_id, self._device = model, pad_id, device
@@ -82,8 +77,6 @@ class PackedBert:
     linear
         Makes the large linear layers of weight and bias; :class:`Linear` by default.
     """
-
-    padded = False
 
     def __init__(self, model: Any, linear: MakeLinear | None = None) -> None:
         config, linear = model.config, linear or Linear

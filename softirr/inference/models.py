@@ -1,16 +1,17 @@
-"""Finding a model by short name, hub name or folder, and hashing its content."""
+"""Finding a model by short name, hub name or folder, hashing its content, and the options for running it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.lexicon.words import rows
+from softirr.meaning.lexicon import rows
 
 
 @dataclass(frozen=True)
@@ -173,3 +174,42 @@ def content_hash(folder: Path) -> str:
         with path.open("rb") as stream:
             total.update(f"{name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\0".encode())
     return total.hexdigest()
+
+
+PRECISIONS = ("auto", "int8", "float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierOptions:
+    """Options of a classifier: how and where to run it, and how to read its outputs.
+
+    Attributes
+    ----------
+    device
+        ``auto`` (a GPU where there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
+    precision
+        ``float32``, ``bfloat16``, ``float16`` (GPUs), ``int8`` (BERT-like models on processors with 8-bit products) or
+        ``auto``: on a GPU bfloat16, else float16, on a processor the fastest it has, if the probabilities of the check
+        pairs move by at most 0.003 (root mean square), else float32.
+    max_length
+        Most tokens of a pair; the model's own limit by default.
+    token_budget
+        Tokens of a batch.
+    threads
+        Processor threads; as many as torch uses by default.
+    label_order
+        Meaning of the outputs, such as ``"c,n,e"``; detected when None.
+    engine
+        ``local``, or ``ray`` to spread the pairs over a Ray cluster (the extra ``softirr[ray]``).
+    workers
+        Number of Ray workers; when None, one for each GPU, else one for each processor of the cluster.
+    """
+
+    device: str = "auto"
+    precision: str = "auto"
+    max_length: int | None = None
+    token_budget: int | None = None
+    threads: int | None = None
+    label_order: str | Sequence[str] | None = None
+    engine: str = "local"
+    workers: int | None = None

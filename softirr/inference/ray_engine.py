@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import Outputs
-from softirr.inference.classifier_options import ClassifierOptions
+from softirr.inference.models import ClassifierOptions
 from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
 
 _TRIES = 3
@@ -65,9 +65,7 @@ class RayEngine(ShardedEngine):
     folder : Path
         The model.
     options : ClassifierOptions
-        How each worker runs it.
-    workers : int, optional
-        Number of actors; by default one for each GPU, else one for each processor of the cluster.
+        How each worker runs it, and the number of workers.
 
     Raises
     ------
@@ -75,12 +73,12 @@ class RayEngine(ShardedEngine):
         If Ray is not installed, or no worker can load the model.
     """
 
-    def __init__(self, folder: Path, options: ClassifierOptions, workers: int | None) -> None:
+    def __init__(self, folder: Path, options: ClassifierOptions) -> None:
         self._ray: Any = connect()
         resources = self._ray.cluster_resources()
         gpus = int(resources.get("GPU", 0)) if options.device != "cpu" else 0
         threads = options.threads or 1
-        self._count = workers or gpus or max(1, int(resources.get("CPU", 1)) // threads)
+        self._count = options.workers or gpus or max(1, int(resources.get("CPU", 1)) // threads)
         self._folder = folder
         demand: dict[str, Any]
         if gpus:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.classifier import Outputs, PairClassifier
-from softirr.inference.classifier_options import ClassifierOptions
+from softirr.inference.models import ClassifierOptions
 
 _SHARE = 4_096
 """Most directed pairs of one task (an even number): enough to sort by length, few enough to spread and to lose."""

@@ -14,10 +14,15 @@ from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
-from softirr.meaning.measures.pair_cache import PairCache
-from softirr.meaning.measures.pair_counts import collect_pair_counts, pairs_used_for
-from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.pairs import (
+    CacheOption,
+    PairScorer,
+    ProgressOption,
+    cache_and_progress,
+    collect_pair_counts,
+    pairs_used_for,
+)
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress

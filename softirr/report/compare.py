@@ -17,7 +17,7 @@ from softirr.answers.weights import refuse_weights
 from softirr.errors import InputError
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy, find_policy
 from softirr.plural import plural

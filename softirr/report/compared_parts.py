@@ -17,9 +17,8 @@ from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError, Note
 from softirr.meaning.measures import Measure, takes_model
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.pair_cache import PairCache
-from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures.cache import MemoryCache, PairCache
+from softirr.meaning.measures.pairs import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress

@@ -10,9 +10,8 @@ from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.kinds import KindMeasure
-from softirr.meaning.measures.pair_counts import pairs_used_for
-from softirr.meaning.measures.scripts import comparisons_across_scripts
-from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences, script_warnings
+from softirr.meaning.measures.pairs import pairs_used_for
+from softirr.meaning.measures.suitability import BUNDLED, comparisons_across_scripts, misfit_sentences, script_warnings
 from softirr.report.evidence import Evidence, evidence_of
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient

@@ -17,10 +17,9 @@ from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.arrays import Bools, find_keys
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import KindMeasure
-from softirr.meaning.measures.pair_cache import PairCache
-from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
 from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.reasons import Reason

@@ -11,7 +11,7 @@ from softirr.answers.frames_and_lists import lists_table
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
-from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption
+from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.inputs import AgreementOptions, table_from

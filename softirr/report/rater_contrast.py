@@ -13,8 +13,7 @@ from softirr.answers.sheets import NOTHING_JUDGED, Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.pair_cache import PairCache
+from softirr.meaning.measures.cache import MemoryCache, PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.evidence import judgment_notes

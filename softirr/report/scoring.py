@@ -12,10 +12,9 @@ from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.meaning.measures import Measure
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import check_kind
-from softirr.meaning.measures.pair_cache import PairCache
-from softirr.meaning.measures.pair_counts import pairs_used_for
-from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.pairs import PairScorer, pairs_used_for
 from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
 from softirr.statistics.chance.exact import exact
@@ -84,7 +83,7 @@ def scored(
     table, measure, options
         As for :func:`softirr.agreement`.
     cache, progress
-        Opened already, see :func:`softirr.meaning.measures.scoring_defaults.cache_and_progress`.
+        Opened already, see :func:`softirr.meaning.measures.pairs.cache_and_progress`.
     """
     check_kind(table, measure)
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)

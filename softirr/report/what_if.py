@@ -10,10 +10,9 @@ import numpy as np
 from softirr.answers.ratings import Floats, Pooling, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures.pair_cache import PairCache
-from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.scoring_defaults import CacheOption, ProgressOption, cache_and_progress
 from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.measure import policy_of, under_policy, without_policy
 from softirr.provenance import Progress

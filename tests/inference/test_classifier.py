@@ -11,9 +11,9 @@ import torch
 from softirr.errors import InputError
 from softirr.inference import classifier as classifier_module
 from softirr.inference.classifier import PairClassifier
-from softirr.inference.classifier_options import ClassifierOptions
-from softirr.inference.devices import pick_device
 from softirr.inference.forward import Forward, PackedBert, _softmax
+from softirr.inference.loading import pick_device
+from softirr.inference.models import ClassifierOptions
 from softirr.inference.tokens import Packed
 from tests.inference.classifier_pairs import LEFT, RIGHT, RNG, TEXTS, kappa, plain, softmax
 from tests.inference.tiny import make_model, plain_probabilities, some_texts

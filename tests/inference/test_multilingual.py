@@ -18,15 +18,14 @@ from safetensors.torch import load_file, save_file
 
 import softirr
 from softirr.inference.bert import is_own_bert, load_own_bert
-from softirr.inference.by_language import ByLanguage
 from softirr.inference.classifier import Outputs
 from softirr.inference.forward import PackedBert
 from softirr.inference.loading import CLASSIFIER, load
-from softirr.inference.models import multilingual_model, stated_hash
+from softirr.inference.models import ClassifierOptions, multilingual_model, stated_hash
 from softirr.inference.tokens import PairTokens
-from softirr.meaning.measures.english import BOUND, EnglishTest
-from softirr.meaning.measures.opened_later import OpenedLater
-from softirr.meaning.measures.scripts import scripts_of
+from softirr.meaning.measures.engines import ByLanguage, OpenedLater
+from softirr.meaning.measures.languages import BOUND, EnglishTest
+from softirr.meaning.measures.suitability import scripts_of
 
 TEXTS = (
     "kein Fieber", "Fieber", "没有发烧", "发烧", "심근경색", "احتشاء عضلة القلب", "दिल का दौरा", "инфаркт миокарда",
@@ -104,7 +103,7 @@ class Recorder:
 
 def test_pair_goes_to_the_same_engine_in_any_batch(folder: Path) -> None:
     first, second, opened = Recorder(1), Recorder(2), []
-    opened_later = OpenedLater(lambda _: opened.append(1) or second, "auto")
+    opened_later = OpenedLater(lambda _: opened.append(1) or second, ClassifierOptions())
     engine = ByLanguage(first, opened_later, EnglishTest(folder / "english.npz").score, BOUND)
     texts = ["chest pain", "fever", "Brustschmerzen", "kein Fieber", "发烧", "38.5"]
     left_texts, right_texts = np.triu_indices(len(texts), 1)

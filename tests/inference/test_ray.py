@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 from softirr.errors import InputError, SoftirrError
 from softirr.inference import ray_engine, sharded_engine
 from softirr.inference.classifier import Outputs, PairClassifier
-from softirr.inference.classifier_options import ClassifierOptions
+from softirr.inference.models import ClassifierOptions
 from softirr.inference.ray_engine import RayEngine
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import SQLiteCache
@@ -37,7 +38,7 @@ pytestmark = [
 
 TEXTS = some_texts(20, seed=8)
 LEFT, RIGHT = (side.ravel() for side in np.mgrid[:20, :20])
-OPTIONS = ClassifierOptions(device="cpu", precision="float32", threads=1)
+OPTIONS = ClassifierOptions(device="cpu", precision="float32", threads=1, workers=1)
 NLI: dict[str, Any] = {"device": "cpu", "precision": "float32", "threads": 1, "facts": False, "label_order": "c,n,e"}
 SHARE = 50
 
@@ -104,7 +105,7 @@ def test_a_node_that_is_lost_at_work_costs_nothing(
 ) -> None:
     nodes = [node(), node()]
     monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
-    engine = RayEngine(bert_model, OPTIONS, 2)
+    engine = RayEngine(bert_model, replace(OPTIONS, workers=2))
     with ThreadPoolExecutor(1) as pool:
         try:
             outputs = pool.submit(engine.run, TEXTS, LEFT, RIGHT)
@@ -123,7 +124,7 @@ def test_when_all_nodes_are_lost_the_job_waits_for_a_new_one(
     first = node()
     monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
     monkeypatch.setattr(ray_engine, "_PATIENCE", 120.0)
-    engine = RayEngine(bert_model, OPTIONS, 1)
+    engine = RayEngine(bert_model, OPTIONS)
     with ThreadPoolExecutor(1) as pool:
         try:
             outputs = pool.submit(engine.run, TEXTS, LEFT, RIGHT)
@@ -142,7 +143,7 @@ def test_a_share_that_ends_a_worker_once_or_twice_is_tried_again(
 ) -> None:
     node()
     monkeypatch.setattr(ray_engine, "Worker", deadly_worker(tmp_path))
-    engine = RayEngine(bert_model, OPTIONS, 1)
+    engine = RayEngine(bert_model, OPTIONS)
     texts = ["deadly 2 ", *TEXTS]
     try:
         outputs = engine.run(texts, np.arange(21), np.arange(21)[::-1])
@@ -185,7 +186,7 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
 def test_model_that_no_worker_finds_is_refused(node: Callable[[], Any], tmp_path: Path) -> None:
     node()
     with pytest.raises(InputError, match=r"could not load the model in .* on every machine of the cluster"):
-        RayEngine(tmp_path, OPTIONS, 1)
+        RayEngine(tmp_path, OPTIONS)
 
 
 DRIVER = """

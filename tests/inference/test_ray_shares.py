@@ -12,7 +12,7 @@ import pytest
 from softirr.errors import SoftirrError
 from softirr.inference import ray_engine, sharded_engine
 from softirr.inference.classifier import Outputs
-from softirr.inference.classifier_options import ClassifierOptions
+from softirr.inference.models import ClassifierOptions
 
 ABOUT = sharded_engine.About(3, {}, "float32", 128, "cpu")
 
@@ -72,7 +72,7 @@ def test_only_the_deadly_share_is_given_up(monkeypatch: pytest.MonkeyPatch, shar
     texts = ["acute and chronic renal failure", "deadly"]
     numbers = np.zeros(10 * (shares - 1) + 2, dtype=np.int64)
     numbers[-2:] = 1  # pairs of short texts come last
-    engine = ray_engine.RayEngine(Path("model"), ClassifierOptions(device="cpu"), 1)
+    engine = ray_engine.RayEngine(Path("model"), ClassifierOptions(device="cpu", workers=1))
     done: list[Any] = []
     with pytest.raises(SoftirrError, match=r"^2 comparisons of texts of up to 6 characters ended 3 workers") as raised:
         done.extend(where for where, _ in engine._map(sharded_engine._shares(texts, numbers, numbers, 10)))

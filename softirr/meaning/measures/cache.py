@@ -1,7 +1,12 @@
-"""Stores of scored pairs in memory and in SQLite, and the store at a URL."""
+"""Stores of scored pairs, so that a model scores each pair once: in memory, in SQLite, and the store at a URL.
+
+The key of a pair consists of the hash of the model's content and the hashes of both texts; texts are never stored. The
+value is P(first ⇒ second) and P(second ⇒ first) (a symmetric measure stores the same number twice).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import sqlite3
@@ -9,10 +14,75 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
 
 from softirr.errors import InputError
-from softirr.meaning.measures.pair_cache import ROWS_AT_ONCE, PairCache
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys
+
+HASH_BYTES = 16
+ROWS_AT_ONCE = 10_000
+"""Number of keys of one database query."""
+
+
+def text_hash(text: str) -> bytes:
+    """Hash of a normalized text, 16 bytes."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=HASH_BYTES).digest()
+
+
+class PairCache:
+    """A store of scored pairs, by default of none. The first hash of a pair is never greater than the second."""
+
+    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[Floats, Bools]:
+        """Values of the pairs, shape (n, 2), and whether each is known, shape (n,); unknown ones are 0."""
+        indices: dict[bytes, list[int]] = {}
+        for index, key in enumerate(_keys(model, pairs)):
+            indices.setdefault(key, []).append(index)
+        values = np.zeros((len(pairs), 2), dtype=np.float64)
+        is_known = np.zeros(len(pairs), dtype=bool)
+        for key, forward, backward in self._read(list(indices)):
+            values[indices[bytes(key)]] = forward, backward
+            is_known[indices[bytes(key)]] = True
+        return values, is_known
+
+    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Floats) -> None:
+        """Store values of shape (n, 2); a later value replaces an earlier one."""
+        # the last of equal keys stays; sorted keys prevent deadlocks of two writers
+        rows = dict(zip(_keys(model, pairs), values.tolist(), strict=True))
+        if rows:
+            self._write([(key, *rows[key]) for key in sorted(rows)])
+
+    def close(self) -> None:
+        """Close files and connections."""
+
+    def _read(self, keys: list[bytes]) -> Iterable[tuple[bytes, float, float]]:
+        """Stored rows (key, forward, backward) of some keys."""
+        return []
+
+    def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
+        """Store rows (key, forward, backward)."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
+    """Key of each pair: the hash of the model's key and the hashes of both texts."""
+    base = hashlib.blake2b(model.encode("utf-8"), digest_size=HASH_BYTES)
+    keys = []
+    for first, second in pairs:
+        key = base.copy()
+        key.update(first + second)
+        keys.append(key.digest())
+    return keys
+
 
 _LOG = logging.getLogger("softirr")
 
@@ -32,6 +102,36 @@ class MemoryCache(PairCache):
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         self._rows.update((row[0], row) for row in rows)
+
+
+class KnownPairs:
+    """Scores by sorted keys of numbers of texts; a small recent part makes many small additions cheap."""
+
+    def __init__(self) -> None:
+        empty = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.float64)
+        self._old: tuple[Ints, Floats] = empty
+        self._recent: tuple[Ints, Floats] = empty
+
+    def get(self, keys: Ints) -> tuple[Floats, Bools]:
+        """Values, shape (n, 2), and which keys are known."""
+        values, is_known = np.zeros((len(keys), 2), dtype=np.float64), np.zeros(len(keys), dtype=bool)
+        for known_keys, known_values in (self._old, self._recent):
+            index, is_found = find_keys(known_keys, keys)
+            values[is_found] = known_values[index[is_found]]
+            is_known |= is_found
+        return values, is_known
+
+    def put(self, keys: Ints, values: Floats) -> None:
+        """Add sorted keys that are not known yet."""
+        self._recent = _merged(self._recent, (keys, values))
+        if len(self._recent[0]) > max(4096, len(self._old[0]) // 8):
+            self._old = _merged(self._old, self._recent)
+            self._recent = keys[:0], values[:0]
+
+
+def _merged(old: tuple[Ints, Floats], new: tuple[Ints, Floats]) -> tuple[Ints, Floats]:
+    index = np.searchsorted(old[0], new[0])
+    return np.insert(old[0], index, new[0]), np.insert(old[1], index, new[1], axis=0)
 
 
 class SQLiteCache(PairCache):

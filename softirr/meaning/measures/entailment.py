@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.inference.by_language import ByLanguage
-from softirr.inference.classifier_options import ClassifierOptions
 from softirr.inference.models import (
+    ClassifierOptions,
     FoundModel,
     bundled_model,
     content_hash,
@@ -31,17 +29,14 @@ from softirr.inference.models import (
     stated_hash,
 )
 from softirr.meaning.measures.arrays import Floats, Ints
-from softirr.meaning.measures.english import BOUND, ENGLISH_TEST, EnglishTest
+from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.engines import ByLanguage, OpenedLater, open_engine, runs_on_processor
 from softirr.meaning.measures.labels import given_order, resolve, stated
-from softirr.meaning.measures.opened_later import OpenedLater, runs_on_processor
-from softirr.meaning.measures.pair_cache import PairCache
+from softirr.meaning.measures.languages import BOUND, ENGLISH_TEST, EnglishTest
 from softirr.meaning.measures.protocols import Measure, refuse_unknown
-from softirr.meaning.measures.scripts import pairs_across_scripts
 from softirr.meaning.measures.sentences_stage import Sentences
+from softirr.meaning.measures.suitability import pairs_across_scripts
 from softirr.provenance import Provenance
-
-if TYPE_CHECKING:
-    from softirr.inference.engines import Engine
 
 _LABELS = "?labels="
 
@@ -58,7 +53,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         is the bundled model.
     **options
         ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``,
-        ``engine``, ``workers``: see :class:`EntailmentOptions`. With ``by_sentence=False``, paragraphs are read at
+        ``engine``, ``workers``: see :class:`ClassifierOptions`. With ``by_sentence=False``, paragraphs are read at
         once, as in the paper.
 
     Raises
@@ -66,37 +61,18 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     InputError
         If the model can't be found or used, or an option is not known.
     """
-    refuse_unknown(name, options, EntailmentOptions, also=("labels", "by_sentence"))
+    refuse_unknown(name, options, ClassifierOptions, also=("labels", "by_sentence"))
     by_sentence = options.pop("by_sentence", True)
     if "labels" in options:
         options["label_order"] = options.pop("labels")
     if model is None:
-        result = Entailment(name, bundled_model(), EntailmentOptions(**options), multilingual=multilingual_model())
+        result = Entailment(name, bundled_model(), ClassifierOptions(**options), multilingual=multilingual_model())
     else:
         path, mark, order = model.partition(_LABELS)
         if mark:
             options.setdefault("label_order", order)
-        result = Entailment(f"{name}:{model}", find_model(path, "nli"), EntailmentOptions(**options))
+        result = Entailment(f"{name}:{model}", find_model(path, "nli"), ClassifierOptions(**options))
     return result.with_stage(Sentences()) if by_sentence else result
-
-
-@dataclass(frozen=True, kw_only=True)
-class EntailmentOptions(ClassifierOptions):
-    """Options of an entailment measure: how to run the classifier, how to read its outputs, and where.
-
-    Attributes
-    ----------
-    label_order
-        Meaning of the outputs, such as ``"c,n,e"``; detected when None.
-    engine
-        ``local``, or ``ray`` to spread the pairs over a Ray cluster (the extra ``softirr[ray]``).
-    workers
-        Number of Ray workers; as many as the cluster has processors or GPUs for when None.
-    """
-
-    label_order: str | Sequence[str] | None = None
-    engine: str = "local"
-    workers: int | None = None
 
 
 class Entailment(Measure):
@@ -120,26 +96,21 @@ class Entailment(Measure):
         self,
         name: str,
         located: FoundModel,
-        options: EntailmentOptions,
+        options: ClassifierOptions,
         *,
         multilingual: FoundModel | None = None,
     ) -> None:
         super().__init__(name)
         self._located, self._multilingual, self._options = located, multilingual, options
         self._sha256 = content_hash(located.folder)
-        self._first = OpenedLater(partial(_open, Path(located.folder), options), options.precision)
+        self._first = OpenedLater(partial(open_engine, located.folder), options)
         self._engine: Any = self._first
         self._waits = multilingual is not None and _can_wait(options)
         id2label = _output_names(located.folder) if self._waits else self._first.opened().id2label
         stated_labels = None
         if multilingual is not None:
-            second = Path(multilingual.folder)
-            self._engine = ByLanguage(
-                self._first,
-                OpenedLater(partial(_open, second, options), options.precision),
-                EnglishTest(second / ENGLISH_TEST).score,
-                BOUND,
-            )
+            second = OpenedLater(partial(open_engine, multilingual.folder), options)
+            self._engine = ByLanguage(self._first, second, EnglishTest(multilingual.folder / ENGLISH_TEST).score, BOUND)
             stated_labels = stated(len(id2label), id2label, None)  # the labels of the bundled models, which tests check
         if options.label_order is not None:
             self.labels = given_order(options.label_order, len(id2label))
@@ -229,18 +200,11 @@ class Entailment(Measure):
         return np.asarray(self._engine.run(texts, even, even + 1).logits)
 
 
-def _open(folder: Path, options: EntailmentOptions, precision: str) -> Engine:
-    """The engine of a model in a number format."""
-    from softirr.inference.engines import open_engine
-
-    return open_engine(folder, replace(options, precision=precision), engine=options.engine, workers=options.workers)
-
-
-def _can_wait(options: EntailmentOptions) -> bool:
+def _can_wait(options: ClassifierOptions) -> bool:
     """Whether the bundled model is opened when it is needed: with these options nothing can be wrong with it."""
     if find_spec("torch") is None:
         raise ModuleNotFoundError("PyTorch is not installed.", name="torch")
-    usual = EntailmentOptions(device=options.device, label_order=options.label_order, threads=options.threads)
+    usual = ClassifierOptions(device=options.device, label_order=options.label_order, threads=options.threads)
     return runs_on_processor(options) and options == usual
 
 

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from string import ascii_letters
 
-from softirr.meaning.lexicon.words import any_of, word_list, wordings, words_of
+from softirr.meaning.lexicon import any_of, word_list, wordings, words_of
 from softirr.meaning.measures.quantities import Value, numbers, replacement, unread_spans
 
 VERSION = 12

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.lexicon.words import rows
+from softirr.meaning.lexicon import rows
 
 _LETTERS = {
     "e": "entailment",

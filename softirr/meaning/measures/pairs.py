@@ -1,17 +1,25 @@
-"""Scores pairs of texts of a project: no pair is scored twice, and scores do not depend on the order of requests."""
+"""Scores pairs of texts of a project: no pair is scored twice, and scores do not depend on the order of requests.
+
+Also counts the pairs that a report needs, by use, and opens the default cache and progress bar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.errors import InputError
 from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, unique_pairs
-from softirr.meaning.measures.pair_cache import PairCache, text_hash
-from softirr.meaning.measures.pair_counts import add_pairs
+from softirr.meaning.measures.cache import KnownPairs, MemoryCache, PairCache, open_cache, text_hash
 from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
+from softirr.terminal import progress_bar
 from softirr.text import normalize
 
 _CHEAP_AT_ONCE = 1 << 18
@@ -64,7 +72,7 @@ class PairScorer:
         if cache is not None:
             measure.recall(cache)
         self._hashes: list[bytes] = []
-        self._known = _KnownPairs()
+        self._known = KnownPairs()
 
     def score(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ≡ b) of text left_texts[k] with text right_texts[k], shape (n,)."""
@@ -81,9 +89,8 @@ class PairScorer:
             chunks = [slice(start, start + _CHEAP_AT_ONCE) for start in starts]
             return np.concatenate([self.directions(left_texts[chunk], right_texts[chunk]) for chunk in chunks])
         low, high, restored = unique_pairs(self._ids[left_texts], self._ids[right_texts])
-        if not self.measure.stages:
-            return restored(self._measured(low, high))
-        return restored(self._pipeline.directions(low, high, self._measured_once))
+        ask = self._measured_once if self.measure.stages else self._measured
+        return restored(self._pipeline.directions(low, high, ask))
 
     def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
@@ -167,38 +174,6 @@ class PairScorer:
         return [(min(pair), max(pair)) for pair in pairs], is_turned
 
 
-class _KnownPairs:
-    """Scores by sorted keys; a small recent part makes many small additions cheap."""
-
-    def __init__(self) -> None:
-        empty = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.float64)
-        self._old: tuple[Ints, Floats] = empty
-        self._recent: tuple[Ints, Floats] = empty
-
-    def get(self, keys: Ints) -> tuple[Floats, Bools]:
-        """Values, shape (n, 2), and which keys are known."""
-        values, is_known = np.zeros((len(keys), 2), dtype=np.float64), np.zeros(len(keys), dtype=bool)
-        for known_keys, known_values in (self._old, self._recent):
-            if len(known_keys):
-                index = np.minimum(np.searchsorted(known_keys, keys), len(known_keys) - 1)
-                is_found = known_keys[index] == keys
-                values[is_found] = known_values[index[is_found]]
-                is_known |= is_found
-        return values, is_known
-
-    def put(self, keys: Ints, values: Floats) -> None:
-        """Add sorted keys that are not known yet."""
-        self._recent = _merged(self._recent, (keys, values))
-        if len(self._recent[0]) > max(4096, len(self._old[0]) // 8):
-            self._old = _merged(self._old, self._recent)
-            self._recent = keys[:0], values[:0]
-
-
-def _merged(old: tuple[Ints, Floats], new: tuple[Ints, Floats]) -> tuple[Ints, Floats]:
-    index = np.searchsorted(old[0], new[0])
-    return np.insert(old[0], index, new[0]), np.insert(old[1], index, new[1], axis=0)
-
-
 def _both(low: Ints, high: Ints) -> Iterator[tuple[int, int]]:
     return zip(low.tolist(), high.tolist(), strict=True)
 
@@ -213,3 +188,96 @@ def _different_pairs(a: Ints, b: Ints) -> int:
     rows, columns = np.unique(a), np.unique(b)
     n_common = len(np.intersect1d(rows, columns, assume_unique=True))
     return len(rows) * len(columns) - n_common - n_common * (n_common - 1) // 2
+
+
+_COUNTED: ContextVar[tuple[Counter[str], set[int]] | None] = ContextVar("counted", default=None)
+"""Number of pairs by use, and hashes of the pairs."""
+_USE: ContextVar[str] = ContextVar("use", default="other")
+
+
+@contextmanager
+def collect_pair_counts() -> Iterator[Counter[str]]:
+    """Count the pairs that are needed inside the block; yields use -> number of pairs.
+
+    A pair of different texts counts once for each measure, under its first use, no matter whether the model scores it
+    or a cache has its score. A report from a cache therefore has the same counts. Measures without a model count no
+    pairs.
+
+    Examples
+    --------
+    >>> with collect_pair_counts() as counts, pairs_used_for("chance"):
+    ...     add_pairs("nli", [("fever", "rash"), ("fever", "rash")])
+    >>> dict(counts)
+    {'chance': 1}
+    """
+    counts: Counter[str] = Counter()
+    token = _COUNTED.set((counts, set()))
+    try:
+        yield counts
+    finally:
+        _COUNTED.reset(token)
+
+
+@contextmanager
+def pairs_used_for(use: str) -> Iterator[None]:
+    """Count the pairs that are needed inside the block under this use."""
+    token = _USE.set(use)
+    try:
+        yield
+    finally:
+        _USE.reset(token)
+
+
+def add_pairs(measure: str, pairs: Iterable[tuple[str, str]]) -> None:
+    """Count pairs that a measure without blocks scores; the texts of each pair are sorted."""
+    counts_and_pairs = _COUNTED.get()
+    if counts_and_pairs is not None:
+        counts, pair_hashes = counts_and_pairs
+        n_before = len(pair_hashes)
+        pair_hashes.update(hash((measure, *pair)) for pair in pairs)
+        if len(pair_hashes) > n_before:
+            counts[_USE.get()] += len(pair_hashes) - n_before
+
+
+CacheOption = PairCache | str | None
+"""A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None."""
+ProgressOption = Progress | Literal["auto"] | None
+"""A function that is called with (pairs done, pairs in all), "auto", or None for silence."""
+
+
+@contextmanager
+def cache_and_progress(
+    measure: Measure, cache: CacheOption, progress: ProgressOption
+) -> Iterator[tuple[PairCache | None, Progress | None]]:
+    """Open the cache and the progress bar of a function, and close them at the end.
+
+    Parameters
+    ----------
+    measure : Measure
+        Only measures with a model use a cache, so none is opened for others.
+    cache : PairCache, str or None
+        "auto" is the cache of the command line: SOFTIRR_CACHE, else a file in the user's cache folder. None is a cache
+        in memory until the end, so that the parts of a report share scores.
+    progress : callable, "auto" or None
+        "auto" is a bar on standard error if that is a terminal.
+
+    Yields
+    ------
+    tuple of (PairCache or None, callable or None)
+        The cache, and a function of (pairs done, pairs in all).
+
+    Raises
+    ------
+    InputError
+        If the cache can't be opened, or progress is neither.
+    """
+    if isinstance(progress, str) and progress != "auto":
+        raise InputError(f"The option progress is {progress!r}, but can be auto, None or a function.")
+    with ExitStack() as stack:
+        if cache is None and measure.is_cached:
+            cache = MemoryCache()
+        elif isinstance(cache, str):
+            url = None if cache == "auto" else cache
+            cache = stack.enter_context(open_cache(url)) if measure.is_cached else None
+        reporter = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
+        yield cache, reporter

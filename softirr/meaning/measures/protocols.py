@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.lexicon.words import word_list
+from softirr.meaning.lexicon import word_list
 from softirr.meaning.measures.arrays import Floats, Ints, mutual, numbered_pairs, unique_pairs
-from softirr.meaning.measures.pair_cache import PairCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.stages import Pipeline, Stage
 from softirr.provenance import Provenance
 

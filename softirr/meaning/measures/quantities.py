@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from softirr.meaning.lexicon.words import any_of, entries, rows, word_list
+from softirr.meaning.lexicon import any_of, entries, rows, word_list
 
 NUMBER = "number"
 """Quantity of values without a unit."""

@@ -206,14 +206,6 @@ class RewrittenTexts(PreparedStage):
                 p[is_different] = self._different()
         return p
 
-    def is_different(self, left_texts: Ints, right_texts: Ints) -> Bools:
-        """Which pairs are called different."""
-        return (
-            np.zeros(len(left_texts), dtype=bool)
-            if self._is_different is None
-            else self._is_different(left_texts, right_texts)
-        )
-
     def _adjusted(self, values: Floats) -> Floats:
         return values if self._adjust is None else self._adjust(values)
 

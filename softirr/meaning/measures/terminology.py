@@ -21,9 +21,8 @@ from softirr.meaning.measures.decisions import decisions_of
 from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import Measure, Pairs
 from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
-from softirr.meaning.terminology.concepts import Terminology
-from softirr.meaning.terminology.load import opened_terminology
-from softirr.meaning.terminology.lookup import Concept, NameLookup
+from softirr.meaning.terminology import opened_terminology
+from softirr.meaning.terminology.concepts import Concept, NameLookup, Terminology
 from softirr.provenance import Provenance, TerminologyUsed
 
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
@@ -214,7 +213,7 @@ def with_terminology(
     Parameters
     ----------
     terminologies : sequence of path or Terminology
-        As for :func:`softirr.meaning.terminology.load`.
+        As for :func:`softirr.meaning.terminology`.
     name : str, optional
         Name of the result.
 

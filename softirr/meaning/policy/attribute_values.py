@@ -16,7 +16,7 @@ from collections import defaultdict
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from softirr.meaning.lexicon.words import any_of, entries
+from softirr.meaning.lexicon import any_of, entries
 from softirr.meaning.measures.facts import SIDE, SIGN, facts_of
 from softirr.meaning.measures.quantities import NUMBER, Value, number_words
 from softirr.meaning.policy.attributes import attributes

@@ -1,8 +1,12 @@
 """Attributes of English texts: side, severity, time, number, certainty, negation, subject, cause.
 
-The recognizer is made of rules over word classes (:mod:`softirr.meaning.policy.english_attributes`), not of a parser.
-It does not change a text when only attributes would remain, and it leaves names alone ("small bowel", "type 2
-diabetes"). How often it is right is measured in ``tests/meaning/policy/test_attributes.py``.
+The recognizer is made of rules over word classes, not of a parser. It does not change a text when only attributes
+would remain, and it leaves names alone ("small bowel", "type 2 diabetes"). How often it is right is measured in
+``tests/meaning/policy/test_attributes.py``.
+
+The rules are regular expressions in ``patterns.tsv`` and ``attribute_rules.tsv`` of the lexicon. In them ``{tens}`` is
+the pattern of that name and ``{side.level}`` any wording of a class of ``attributes.tsv``. Rows of one name are
+alternatives.
 """
 
 from __future__ import annotations
@@ -13,8 +17,53 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from softirr.errors import InputError
-from softirr.meaning.policy.english_attributes import pattern, rules
+from softirr.meaning.lexicon import any_of, rows, wordings
 from softirr.text import normalize
+
+_REFERENCE = re.compile(r"\{([a-z_.]+)\}")
+
+
+@cache
+def pattern(name: str) -> str:
+    """The regular expression of a name, for lower case and upper case alike.
+
+    Parameters
+    ----------
+    name : str
+        Of ``patterns.tsv`` or ``numbers.tsv``, or kind and class of ``attributes.tsv`` with a period between them.
+        ``name`` has names, and other wordings that hold no attribute.
+
+    Examples
+    --------
+    >>> pattern("side.left_right"), re.findall(pattern("quantity"), "about 3 to 5, a few")
+    ('(?:right|left)', ['about 3 to 5', 'a few'])
+    """
+    if name == "bound":  # "CA 125" is a protein, and "from 3 to 5 days" is a range
+        return any_of(set(wordings("number", "bound")) - {"ca", "from"})
+    if name == "month":
+        return any_of(set(wordings("time", "month")) - {"may"})
+    if "." in name:
+        return any_of(wordings(*name.split(".")))
+    if numbers := [word for word, _, row_name in rows("numbers") if row_name == name]:
+        return any_of(numbers)
+    return "(?:" + "|".join(_filled(wording) for row_name, wording in rows("patterns") if row_name == name) + ")"
+
+
+def _filled(wording: str) -> str:
+    return _REFERENCE.sub(lambda match: pattern(match[1]), wording)
+
+
+@cache
+def rules() -> tuple[tuple[str, str, bool], ...]:
+    """The rules that recognize attributes; the first one that fits a place claims it.
+
+    Returns
+    -------
+    tuple of (str, str, bool)
+        Kind, regular expression, and whether the wording runs on to the end of the clause.
+    """
+    return tuple((kind, _filled(wording), ends == "clause") for kind, ends, wording in rows("attribute_rules"))
+
 
 KIND_NAMES = {
     "side": "side",
@@ -142,16 +191,13 @@ None of its words is taken for an attribute of the whole.
 @cache
 def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
     """Compiled on first use, which takes a moment."""
+    # words begin after a boundary; a question mark may follow a word
+    begins = {True: "", False: r"(?<![\w-])"}
     compiled = tuple(
-        (kind, re.compile(_begin(wording) + f"(?:{wording})", re.IGNORECASE), runs_on)
+        (kind, re.compile(begins[wording.startswith(r"\?")] + f"(?:{wording})", re.IGNORECASE), runs_on)
         for kind, wording, runs_on in rules()
     )
     return re.compile(rf"(?<![\w-]){pattern('name')}(?![\w])", re.IGNORECASE), compiled
-
-
-def _begin(wording: str) -> str:
-    """Words begin after a boundary; a question mark may follow a word."""
-    return "" if wording.startswith(r"\?") else r"(?<![\w-])"
 
 
 _WORD = re.compile(r"\w+")

@@ -16,16 +16,15 @@ import numpy as np
 
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures.arrays import Floats, mutual, numbered_pairs
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comparisons
 from softirr.meaning.measures.facts import SIDE, facts_of
-from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.meaning.policy.attributes import KINDS, LONGEST
 from softirr.meaning.policy.reasons import Reason
-from softirr.meaning.policy.text_parts import parts_of
-from softirr.meaning.policy.word_pairs import Known, are_opposites, is_misspelling, look_alike
+from softirr.meaning.policy.text_parts import Known, are_opposites, is_misspelling, look_alike, parts_of
 from softirr.provenance import Progress
 from softirr.text import sentences
 

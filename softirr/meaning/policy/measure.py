@@ -1,4 +1,4 @@
-"""A measure under a policy.
+"""A measure under a policy, and measures by name with terminologies and a policy.
 
 Texts lose what does not count before they are scored, and the policy determines how both directions are combined.
 The raw measure and the cache of scored pairs see the rewritten pair, so two policies that rewrite a pair alike share
@@ -7,15 +7,18 @@ its score.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.meaning.measures import measure as raw_measure
 from softirr.meaning.measures.arrays import Floats, Ints, stronger, with_equivalence
 from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered
 from softirr.meaning.measures.facts import facts_of
@@ -24,7 +27,7 @@ from softirr.meaning.measures.sentences_stage import without_sentences
 from softirr.meaning.measures.stages import RewrittenTexts, Stage
 from softirr.meaning.measures.terminology import terminologies_of
 from softirr.meaning.policy.attribute_values import AttributeValue, value
-from softirr.meaning.policy.rules import AS_WRITTEN, MoreGeneral, Policy
+from softirr.meaning.policy.rules import AS_WRITTEN, MoreGeneral, Policy, find_policy
 from softirr.provenance import Provenance
 
 
@@ -176,3 +179,50 @@ def policy_of(measure: Measure) -> Policy:
 def without_policy(measure: Measure) -> Measure:
     """The measure without its policy."""
     return measure.with_stages([stage for stage in measure.stages if not isinstance(stage, PolicyStage)])
+
+
+def measure(
+    name: str,
+    *,
+    terminology: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    policy: str | Mapping[str, Any] | Policy | None = None,
+    **options: Any,
+) -> Measure:
+    """An equivalence measure by name, with terminologies and under a policy.
+
+    Parameters
+    ----------
+    name : str
+        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon:
+        ``embedding:MODEL``, ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a
+        name on the model hub, a short name or (language models only) the URL of an OpenAI-compatible server;
+        ``terminology:PATH`` is a terminology alone.
+    terminology : path or sequence of path
+        Terminologies that texts are looked up in first, see :func:`softirr.meaning.terminology`.
+    policy : str, mapping or Policy, optional
+        A policy, its name, its file, or the options of :class:`softirr.Policy`.
+    **options
+        Keyword options of the measure's family, such as ``device="cuda"``.
+
+    Raises
+    ------
+    InputError
+        If a name or an option is not known, or a model or a terminology can't be used.
+
+    Examples
+    --------
+    >>> pairs = [("severe pain", "pain"), ("fever", "fevers")]
+    >>> measure("indel", policy={"ignore": {"severity"}}).score(pairs).round(2).tolist()
+    [1.0, 0.91]
+    """
+    result = raw_measure(name, **options)
+    if terminology:
+        from softirr.meaning.measures.terminology import with_terminology
+
+        paths = [terminology] if isinstance(terminology, (str, os.PathLike)) else terminology
+        result = with_terminology(result, paths)
+    if policy is None:
+        return result
+    if isinstance(policy, Mapping):
+        policy = Policy(**{"name": "own", **policy})
+    return under_policy(result, find_policy(policy) if isinstance(policy, str) else policy)

@@ -1,13 +1,19 @@
-"""What reasons need of a text several times: its attributes, words and the parts of a list."""
+"""What reasons need of texts: attributes, words and parts of a list, and how two words differ.
+
+Two words are opposites, spelling variants, or only look alike.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from collections.abc import Collection, Iterable
+from functools import cache, cached_property, lru_cache
+from importlib import resources
 from itertools import chain
 
+from softirr.meaning.lexicon import opposites
 from softirr.meaning.policy.attributes import LONGEST, Attributes, attributes, without
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -81,3 +87,151 @@ def known_words(texts: Iterable[str]) -> frozenset[str]:
     """
     counts = Counter(chain.from_iterable(set(parts_of(text).words) for text in texts))
     return frozenset(word for word, n in counts.items() if n >= _KNOWN_FROM)
+
+
+Known = Collection[str]
+"""Words that are known to exist, in folded case."""
+
+ALIKE = 0.7
+"""Indel similarity from which two words look alike."""
+_SHORTEST = 4
+_LONGEST = 100
+"""Letters of a word; a longer run of letters is none, and is neither like another one nor a misspelling."""
+_LETTERS_PER_SLIP = 4
+_CACHED = 1 << 16
+
+_NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "ab", "non-")
+_VARIANTS = (
+    (re.compile(r"ae|oe"), "e"),
+    (re.compile(r"ph"), "f"),
+    (re.compile(r"our\b"), "or"),
+    (re.compile(r"is(?=e|a|i)"), "iz"),
+    (re.compile(r"yse\b"), "yze"),
+    (re.compile(r"tre\b"), "ter"),
+    (re.compile(r"(.)\1"), r"\1"),
+    (re.compile(r"[\s-]"), ""),
+)
+
+
+@lru_cache(maxsize=_CACHED)
+def are_opposites(first: str, second: str) -> bool:
+    """Whether two words, in folded case, exclude each other by a prefix, a suffix or as wholes.
+
+    Examples
+    --------
+    >>> are_opposites("hypertension", "hypotension"), are_opposites("gain", "loss"), are_opposites("happy", "unhappy")
+    (True, True, True)
+    >>> are_opposites("migraine", "headache")
+    False
+    """
+    excluded, longest = _opposites()
+    for size in range(1, min(len(first), longest) + 1):
+        for opposite in excluded.get(first[:size], ()):
+            if second.startswith(opposite) and _stems(first[size:], second[len(opposite) :]):
+                return True
+        for opposite in excluded.get(first[-size:], ()):
+            if second.endswith(opposite) and _stems(first[:-size], second[: -len(opposite)]):
+                return True
+    short, long = sorted((first, second), key=len)
+    return len(short) >= _SHORTEST and long.endswith(short) and long[: -len(short)] in _NEGATING
+
+
+@cache
+def _opposites() -> tuple[dict[str, tuple[str, ...]], int]:
+    """The words that each word excludes, and the length of the longest word."""
+    excluded: dict[str, tuple[str, ...]] = {}
+    for first, second in opposites("exclude"):
+        excluded[first] = (*excluded.get(first, ()), second)
+        excluded[second] = (*excluded.get(second, ()), first)
+    return excluded, max(map(len, excluded))
+
+
+def _stems(first: str, second: str) -> bool:
+    """Whether what is left of two words is the same: nothing, or three letters and more."""
+    return first == second and (not first or len(first) > 2)
+
+
+@lru_cache(maxsize=_CACHED)
+def look_alike(first: str, second: str) -> bool:
+    """Whether the letters of two words are close.
+
+    Examples
+    --------
+    >>> look_alike("ileum", "ilium"), look_alike("fever", "cough")
+    (True, False)
+    """
+    from rapidfuzz.distance import Indel
+
+    if max(len(first), len(second)) > _LONGEST:
+        return False
+    if min(len(first), len(second)) < _SHORTEST or first.isdigit() or second.isdigit():
+        return False
+    return Indel.normalized_similarity(first, second) >= ALIKE
+
+
+def is_misspelling(first: str, second: str, known_words: Known = ()) -> bool:
+    """Whether two words with similar letters are one word, spelled in two ways.
+
+    They are if they differ by a usual variant ("oesophagus"), by the ending of a plural, by doubled letters or by
+    two letters that changed places. Otherwise it takes a known word and an unknown one, with a slip in four letters at
+    most: two known words are different words. Of two unknown ones, one that lacks a letter of the other is taken for a
+    slip.
+
+    Parameters
+    ----------
+    first, second : str
+        In folded case.
+    known_words : collection of str
+        Words of the project; common English words are known already.
+
+    Examples
+    --------
+    >>> is_misspelling("haemorrhage", "hemorrhage"), is_misspelling("pnuemonia", "pneumonia")
+    (True, True)
+    >>> is_misspelling("ileum", "ilium")
+    False
+    """
+    if max(len(first), len(second)) > _LONGEST:
+        return False
+    if _plain(first) == _plain(second) or _is_plural(*sorted((first, second), key=len)):
+        return True
+    if sorted(first) == sorted(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 2:
+        return True
+    from rapidfuzz.distance import OSA
+
+    is_known = _is_known(first, known_words)
+    if is_known != _is_known(second, known_words):
+        return OSA.distance(first, second) <= max(1, min(len(first), len(second)) // _LETTERS_PER_SLIP)
+    return not is_known and _letter_is_missing(first, second)
+
+
+def _is_plural(singular: str, plural: str) -> bool:
+    return plural in (f"{singular}s", f"{singular}es")
+
+
+def _letter_is_missing(first: str, second: str) -> bool:
+    """Whether one word is the other one without a letter of its inside."""
+    short, long = sorted((first, second), key=len)
+    return len(long) == len(short) + 1 and any(
+        long[:index] + long[index + 1 :] == short for index in range(1, len(long) - 1)
+    )
+
+
+def _plain(word: str) -> str:
+    for pattern, instead in _VARIANTS:
+        word = pattern.sub(instead, word)
+    return word
+
+
+def _is_known(word: str, known_words: Known) -> bool:
+    return word in known_words or word in _common_words() or (word.endswith("s") and word[:-1] in _common_words())
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    """Whole words of the bundled model's tokenizer; empty if it is not installed."""
+    try:
+        text = resources.files("softirr").joinpath("models", "nli", "tokenizer.json").read_text(encoding="utf-8")
+    except OSError:
+        return frozenset()
+    return frozenset(word for word in json.loads(text)["model"]["vocab"] if word.isalpha() and len(word) >= _SHORTEST)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lab.train import perturb, wordings
 from lab.train.words import read_groups
-from softirr.meaning.lexicon.words import opposites
+from softirr.meaning.lexicon import opposites
 
 TEXTS = st.text(max_size=40)
 

@@ -19,7 +19,7 @@ from lab.train.batches import ChunkPlan, chunks, read_data
 from lab.train.folder import FACTS, every_second_layer, load_start
 from lab.train.recipe import read_recipe
 from softirr.errors import InputError, SoftirrError
-from softirr.meaning.measures.english import EnglishTest
+from softirr.meaning.measures.languages import EnglishTest
 
 from .conftest import FINDINGS, ORGANS, PLAIN, write
 

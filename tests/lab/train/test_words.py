@@ -21,7 +21,7 @@ from lab.train.words import (
     read_list,
     read_sections,
 )
-from softirr.meaning.lexicon.words import opposites
+from softirr.meaning.lexicon import opposites
 
 KINDS = {
     "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number",

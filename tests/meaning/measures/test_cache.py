@@ -16,8 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from softirr.errors import InputError
-from softirr.meaning.measures.cache import MemoryCache, SQLiteCache, open_cache
-from softirr.meaning.measures.pair_cache import PairCache, text_hash
+from softirr.meaning.measures.cache import MemoryCache, PairCache, SQLiteCache, open_cache, text_hash
 from softirr.meaning.measures.pairs import PairScorer
 from tests.meaning.measures.function_measures import DirectedFunction
 
@@ -77,7 +76,7 @@ def test_many_pairs_survive_closing(open_store: Open) -> None:
 WRITER = """
 import sys, numpy as np
 from softirr.meaning.measures.cache import open_cache
-from softirr.meaning.measures.pair_cache import text_hash
+from softirr.meaning.measures.cache import text_hash
 url, me, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 with open_cache(url) as cache:
     for r in range(rounds):

@@ -16,9 +16,8 @@ import pytest
 import softirr
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import MemoryCache, SQLiteCache
+from softirr.meaning.measures.cache import MemoryCache, PairCache, SQLiteCache
 from softirr.meaning.measures.decisions import with_decisions
-from softirr.meaning.measures.pair_cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.terminology import with_terminology
 from softirr.meaning.policy.measure import under_policy

@@ -22,7 +22,7 @@ from softirr.meaning.measures.stages import Stage
 from softirr.meaning.measures.terminology import Terminologies
 from softirr.meaning.policy.measure import PolicyStage
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.terminology.lookup import NameLookup
+from softirr.meaning.terminology.concepts import NameLookup
 from tests.meaning.terminology.terms import terminology
 
 TEXTS = ["fever", "high fever", "no fever", "5 mg", "0.005 g", "left knee pain", "mild pain of the right knee"]

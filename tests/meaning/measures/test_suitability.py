@@ -14,8 +14,7 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.meaning.measures.languages import ENGLISH, language_profile
-from softirr.meaning.measures.scripts import pairs_across_scripts
-from softirr.meaning.measures.suitability import FEWEST_TEXTS, misfit_sentences
+from softirr.meaning.measures.suitability import FEWEST_TEXTS, misfit_sentences, pairs_across_scripts
 from softirr.meaning.measures.terminology import with_terminology
 from tests.meaning.measures.function_measures import FunctionMeasure
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.meaning.measures.stages import RewrittenTexts
+from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS
+from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
 
 ROWS = list(csv.DictReader(Path(__file__).with_name("counted_pairs.tsv").open(encoding="utf-8"), delimiter="\t"))
@@ -64,9 +65,6 @@ def test_a_numbered_week_is_a_time(text: str, expected: set[tuple[str, tuple[str
 
 def test_dimensions_are_compared_one_by_one() -> None:
     """A left upper lobe may be a left lobe, but never a right or a lower one."""
-    counting = softirr.measure("exact", policy=Policy(count=frozenset({"side"})))
+    counting = under_policy(FunctionMeasure(lambda first, second: 1.0), Policy(count=frozenset({"side"})))
     texts = ["left upper lobe pneumonia", "inflammation of the left lobe", "right upper lobe", "left lower lobe"]
-    (prepared,) = counting.pipeline(texts).stages
-    assert isinstance(prepared, RewrittenTexts)
-    decided = prepared.is_different(np.zeros(3, dtype=np.int64), np.arange(1, 4))
-    assert decided.tolist() == [False, True, True]
+    assert counting.score([(texts[0], text) for text in texts[1:]]).tolist() == [1.0, 0.0, 0.0]

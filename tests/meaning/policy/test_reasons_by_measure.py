@@ -10,8 +10,7 @@ import pytest
 
 from softirr.meaning.measures import measure
 from softirr.meaning.policy.explain import explain
-from softirr.meaning.policy.text_parts import known_words, parts_of
-from softirr.meaning.policy.word_pairs import is_misspelling
+from softirr.meaning.policy.text_parts import is_misspelling, known_words, parts_of
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 

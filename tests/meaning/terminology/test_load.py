@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from softirr.errors import InputError
-from softirr.meaning.terminology import load, read_table
-from softirr.meaning.terminology.load import name_of, named_path
+from softirr.meaning.terminology import load, name_of, named_path, read_table
 from softirr.meaning.terminology.text_files import lines
 
 OBO = """format-version: 1.2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.load import load
+from softirr.meaning.terminology import load
 
 
 def names(path: Path) -> dict[str, set[str]]:

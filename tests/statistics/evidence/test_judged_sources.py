@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.terminology import load
 from softirr.statistics.evidence.sampling_frames import Frames, is_of_item, stem, unit_id
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.meaning.measures.function_measures import FunctionMeasure
@@ -36,7 +37,6 @@ class TestTerminology:
         path = tmp_path / "terms.obo"
         path.write_text("\n".join(lines))
         from softirr.meaning.measures.terminology import with_terminology
-        from softirr.meaning.terminology.load import load
 
         return with_terminology(softirr.measure("indel"), [load(str(path))])
 

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from softirr.meaning.lexicon.words import opposites
-from softirr.meaning.policy.word_pairs import are_opposites, is_misspelling, look_alike
+from softirr.meaning.lexicon import opposites
+from softirr.meaning.policy.text_parts import are_opposites, is_misspelling, look_alike
 
 PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "ab", "non-")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.load import opened_terminology
-from softirr.meaning.terminology.lookup import NameLookup
+from softirr.meaning.terminology import opened_terminology
+from softirr.meaning.terminology.concepts import NameLookup
 from tests.meaning.terminology.terms import terminology
 
 KNEE = NameLookup(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softirr.inference.classifier_options import PRECISIONS, ClassifierOptions
-from softirr.meaning.measures import opened_later
+from softirr.errors import InputError
+from softirr.inference.models import PRECISIONS, ClassifierOptions
+from softirr.meaning.measures import engines
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.opened_later import OpenedLater, runs_on_processor
+from softirr.meaning.measures.engines import OpenedLater, runs_on_processor
 from tests.programs import run_python
 
 ROWS = "item,rater,text\n1,a,mild fever\n1,b,fever\n2,a,cough\n2,b,dry cough\n3,a,rash\n3,b,red skin\n"
@@ -32,14 +34,14 @@ def opened() -> list[str]:
 
 @pytest.fixture
 def later(opened: list[str]) -> Any:
-    def open_engine(precision: str) -> Any:
-        opened.append(precision)
-        kind = "bfloat16" if precision == "auto" else precision
+    def open_engine(options: ClassifierOptions) -> Any:
+        opened.append(options.precision)
+        kind = "bfloat16" if options.precision == "auto" else options.precision
         return SimpleNamespace(
             precision=kind, max_length=128, device_name="cpu", run=lambda *_: kind, close=lambda: None
         )
 
-    return lambda: OpenedLater(open_engine, "auto")
+    return lambda: OpenedLater(open_engine, ClassifierOptions())
 
 
 @pytest.mark.slow
@@ -80,9 +82,9 @@ def test_another_model_or_machine_is_tried_again(
     cache = MemoryCache()
     later().recall(cache, "model")
     if change == "torch":
-        monkeypatch.setattr(opened_later.metadata, "version", lambda _: "99.0")
+        monkeypatch.setattr(engines.metadata, "version", lambda _: "99.0")
     elif change == "processor":
-        monkeypatch.setattr(opened_later.platform, "machine", lambda: "riscv64")
+        monkeypatch.setattr(engines.platform, "machine", lambda: "riscv64")
     elif change == "switch":
         monkeypatch.setenv("SOFTIRR_CPU_BFLOAT16", "0")
     later().recall(cache, "other model" if change == "model" else "model")
@@ -92,8 +94,8 @@ def test_another_model_or_machine_is_tried_again(
 def test_only_a_model_that_is_certain_to_run_on_the_processor_waits(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(opened_later, "_DRIVERS", (str(tmp_path / "driver"),))
-    monkeypatch.setattr(opened_later.sys, "platform", "linux")
+    monkeypatch.setattr(engines, "_DRIVERS", (str(tmp_path / "driver"),))
+    monkeypatch.setattr(engines.sys, "platform", "linux")
     assert runs_on_processor(ClassifierOptions()) and runs_on_processor(ClassifierOptions(device="cpu"))
     assert not runs_on_processor(ClassifierOptions(device="cuda"))
     (tmp_path / "driver").touch()
@@ -103,9 +105,16 @@ def test_only_a_model_that_is_certain_to_run_on_the_processor_waits(
 def test_every_number_format_is_kept(later: Any, opened: list[str]) -> None:
     for precision in PRECISIONS[1:]:
         cache = MemoryCache()
-        OpenedLater(lambda _, precision=precision: SimpleNamespace(precision=precision, max_length=7), "auto").recall(
-            cache, "model"
-        )
+        opened_engine = SimpleNamespace(precision=precision, max_length=7)
+        OpenedLater(lambda _, engine=opened_engine: engine, ClassifierOptions()).recall(cache, "model")
         engine = later()
         engine.recall(cache, "model")
         assert (engine.precision, engine.max_length) == (precision, 7) and not opened
+
+
+def test_engines_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no engine 'steam'; use local or ray"):
+        engines.open_engine(tmp_path, ClassifierOptions(engine="steam"))
+    if importlib.util.find_spec("ray") is None:
+        with pytest.raises(InputError, match=r"install softirr\[ray\]"):
+            engines.open_engine(tmp_path, ClassifierOptions(engine="ray"))

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from softirr.meaning.lexicon.words import any_of, entries, opposites, rows, wordings, words_of
+from softirr.meaning.lexicon import any_of, entries, opposites, rows, wordings, words_of
 from tests.programs import run_python
 
 USERS = """
-import softirr.meaning.lexicon.words as words
+import softirr.meaning.lexicon as words
 original = words.rows
 new = {
     "attributes": [
@@ -26,7 +26,7 @@ from lab.train.modifiers import modifiers
 from lab.train.perturb import opposite
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import attributes, without
-from softirr.meaning.policy.word_pairs import are_opposites
+from softirr.meaning.policy.text_parts import are_opposites
 
 assert attributes("LEFT kidney pain").of("side") == ("LEFT",)
 assert without("kidney pain RIGHT", {"side"}) == "kidney pain"
