@@ -32,7 +32,7 @@ from lab.markdown import table_head, table_row
 from softirr.errors import InputError
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.statistics.evidence.estimator import estimate
+from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.record import ANY, Record
 from softirr.terminal import Parser, positive
 
@@ -64,7 +64,7 @@ def _trials(cases: Sequence[Case], rows: Sequence[Row], judgments: Sequence[int]
         if truth is None:
             continue
         for n in judgments:
-            result = estimate(case.design, case.by_measure, case.measure_chance, records[key], judge(case, n))
+            result = Estimates(case.design, case.by_measure, case.measure_chance, records[key], judge(case, n))
             coefficient = result.coefficients[HEADLINE]
             if coefficient.value is None or coefficient.ci95 is None:
                 continue

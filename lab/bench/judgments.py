@@ -26,7 +26,7 @@ from lab.markdown import table_head
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.meaning.measures.protocols import FunctionMeasure
-from softirr.statistics.evidence.estimator import estimate
+from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.record import Record
 from softirr.terminal import Parser, positive
 
@@ -121,7 +121,7 @@ def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100
 
 def _both(case: Case, record: Record, n: int) -> tuple[tuple[float, float, float], tuple[float, float, float] | None]:
     """Value and interval by the estimator, and by the judged pairs alone if there are enough."""
-    estimates = estimate(case.design, case.by_measure, case.measure_chance, record, judge(case, n))
+    estimates = Estimates(case.design, case.by_measure, case.measure_chance, record, judge(case, n))
     estimated = estimates.coefficients[HEADLINE]
     assert estimated.value is not None and estimated.ci95 is not None and estimated.details is not None
     classical = estimated.details.judgments_only

@@ -27,7 +27,7 @@ from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
-from softirr.report.estimates import Estimated, estimated
+from softirr.report.evidence import Estimated, estimated
 from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.inputs import AgreementOptions, ChanceMethod, table_from
 from softirr.report.items import ItemOptions, explainer, item_agreements, under_measure
@@ -127,7 +127,7 @@ def agreement(
         scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
         # the meanings first: with many items, the draws of the estimates take much memory
         meanings = _meanings(table, scored_table.answers.scorer) if options.meanings and table.kind == TEXT else ()
-        estimates = estimated(table, scorer, scored_table, sheets)
+        estimates = estimated(scored_table, sheets)
         report = replace(_report(table, scorer, estimates, store, shown_progress), meanings=meanings)
     return replace(report, pairs_by_use=dict(pair_counts))
 
@@ -142,7 +142,7 @@ def _report(
 ) -> AgreementReport:
     """The report of a table's estimates."""
     exact = table.kind != TEXT
-    scored_table, evidence, options = estimates.scored, estimates.evidence, estimates.scored.options
+    scored_table, options = estimates.scored, estimates.scored.options
     with pairs_used_for("matches and reasons"):
         items = _items(table, estimates, cache, progress)
     report = AgreementReport(
@@ -161,16 +161,13 @@ def _report(
         seed=options.seed,
         input_sha256=table.sha256,
         record=estimates.record,
+        audit=estimates.audit,
         terminology=coverage_of(table, measure),
         reasons=_reasons(table, scored_table.ratings, items) if options.reasons else None,
         confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
         **report_parts(table, estimates, measure),
     )
-    if evidence is not None:
-        warnings = (*report.warnings, *evidence.warnings)
-        expected = evidence.expected(report.expected_agreement)
-        report = replace(report, expected_agreement=expected, warnings=warnings, audit=evidence.audit)
     if not options.what_if:
         return report
     with pairs_used_for("what-if"):

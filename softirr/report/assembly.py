@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from softirr.answers.kinds import TEXT
 from softirr.answers.missing import unchecked_in_words
-from softirr.answers.ratings import Floats, Ints, Ratings
+from softirr.answers.ratings import Ratings
 from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
@@ -18,15 +19,14 @@ from softirr.defaults import FEW_ITEMS
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.plural import plural
-from softirr.report.estimates import Estimated
-from softirr.report.evidence import MOST_CORRECTED, Evidence, Trio
+from softirr.report.evidence import MOST_CORRECTED, Estimated, Trio
 from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgreement
-from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.statistics.comparisons.difference import difference, limit
+from softirr.statistics.draws import Draws
 from softirr.statistics.matching.consensus import MANY
 from softirr.text import sentences
 
@@ -50,46 +50,54 @@ def report_parts(table: AnnotationTable, estimates: Estimated, measure: Measure)
     scored_table = estimates.scored
     summary = scored_table.summary
     return {
-        "expected_agreement": _expected(summary, scored_table.chance),
+        "expected_agreement": _expected(estimates),
         "raters": _raters(table, estimates),
         "rater_pairs": _rater_pairs(table, estimates),
         "warnings": (
             *estimates.warnings,
             *_paragraph_notes(table, measure),
             *_warnings(table, scored_table.ratings, summary),
+            *estimates.notes,
         ),
         "alpha_without": _alpha_without(table, estimates),
     }
 
 
-def _expected(summary: Summary, chance: Chance | None) -> Expected:
-    values = summary.coefficients
+def _expected(estimates: Estimated) -> Expected:
+    """Agreement by chance: by the measure, or corrected by judgments."""
+    chance, by_measure = estimates.scored.chance, estimates.scored.summary.coefficients
+    pairs_scored = chance.pairs_scored if chance else 0
+    if estimates.posterior is not None and estimates.collected is not None:
+        posterior = estimates.posterior
+        return Expected(
+            **posterior.expected, method="audit", standard_error=posterior.expected_error, pairs_scored=pairs_scored
+        )
     return Expected(
-        cohen=values["cohen_kappa"].expected,
-        fleiss=values["fleiss_kappa"].expected,
-        krippendorff=values["krippendorff_alpha"].expected,
+        cohen=by_measure["cohen_kappa"].expected,
+        fleiss=by_measure["fleiss_kappa"].expected,
+        krippendorff=by_measure["krippendorff_alpha"].expected,
         method=chance.method if chance else "exact",
         standard_error=chance.standard_error if chance else 0.0,
-        pairs_scored=chance.pairs_scored if chance else 0,
+        pairs_scored=pairs_scored,
     )
 
 
 def _alpha_without(table: AnnotationTable, estimates: Estimated) -> tuple[tuple[str, float], ...]:
-    by_measure, evidence = estimates.scored.summary.by_measure, estimates.evidence
+    by_measure, posterior = estimates.scored.summary.by_measure, estimates.posterior
     if by_measure is None:
         return ()
-    center = by_measure.center if evidence is None else evidence.estimates.rater_estimates.center
+    center = by_measure.center if posterior is None else posterior.center
     values = alpha_without_each_rater(center).tolist()
     values_without = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
     return tuple(sorted(values_without, key=lambda entry: (-entry[1], entry[0])))
 
 
 def _raters(table: AnnotationTable, estimates: Estimated) -> tuple[RaterAgreement, ...]:
-    scored_table, evidence = estimates.scored, estimates.evidence
+    scored_table = estimates.scored
     trios = [_with_intervals(trio) for trio in scored_table.summary.raters]
-    if evidence is not None and len(trios) <= MOST_CORRECTED:
+    if len(trios) <= MOST_CORRECTED:
         pairs_of = scored_table.ratings.comparisons.pairs_of_rater
-        trios = [evidence.of_pairs(pairs_of(rater), trio) for rater, trio in enumerate(trios)]
+        trios = [estimates.of_pairs(pairs_of(rater), trio) for rater, trio in enumerate(trios)]
     n_items = np.bincount(scored_table.ratings.rater, minlength=len(table.raters)).tolist()
     contrasts = _rater_contrasts(estimates, [trio[0] for trio in trios])
     rows = zip(table.raters, n_items, trios, contrasts, strict=True)
@@ -97,14 +105,15 @@ def _raters(table: AnnotationTable, estimates: Estimated) -> tuple[RaterAgreemen
 
 
 def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
-    scored_table, evidence = estimates.scored, estimates.evidence
+    scored_table = estimates.scored
     if scored_table.chance is None or not scored_table.summary.rater_pairs:
         return ()
     expected = scored_table.chance.cohen.tolist()
     trios = [_with_intervals(trio) for trio in scored_table.summary.rater_pairs]
-    if evidence is not None and len(trios) <= MOST_CORRECTED:
-        trios = [evidence.of_pairs(np.array([pair]), trio) for pair, trio in enumerate(trios)]
-        expected = [evidence.expected_of_pair(pair, measured) for pair, measured in enumerate(expected)]
+    if len(trios) <= MOST_CORRECTED:
+        trios = [estimates.of_pairs(np.array([pair]), trio) for pair, trio in enumerate(trios)]
+        if estimates.posterior is not None and estimates.collected is not None:
+            expected = estimates.posterior.center.pair_expected[:, 0].tolist()
     comparisons = scored_table.ratings.comparisons
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(
@@ -234,17 +243,16 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
     if agreement.value is None or by_measure is None or not len(of_others):
         return None, None
     measured = by_measure.agreement(of_others), by_measure.agreement(of_rater)
-    agreement_of_others, evidence = measured[0].coefficient, estimates.evidence
-    if evidence is not None:
+    agreement_of_others, posterior = measured[0].coefficient, estimates.posterior
+    if posterior is not None:
         all_pairs = np.arange(len(comparisons.rater_pairs))
         pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
-        of_pairs = evidence.estimates.rater_estimates.of_pairs
-        agreement_of_others = of_pairs(pairs, agreement_of_others, agreement_of_others)[0]
+        agreement_of_others = posterior.of_pairs(pairs, agreement_of_others, agreement_of_others)[0]
     samples = [
         Sample(estimate.coefficient, estimate.draws, tuple(map(str, estimate.items.tolist()))) for estimate in measured
     ]
-    if evidence is not None and evidence.collected is not None:
-        draws_of_both = [_agreement_draws(evidence, rows) for rows in (of_others, of_rater)]
+    if posterior is not None and estimates.collected is not None:
+        draws_of_both = [posterior.over(partial(Draws.observed_of, comparisons=rows)) for rows in (of_others, of_rater)]
         samples = [
             replace(sample, coefficient=coefficient, draws=draws)
             for sample, coefficient, draws in zip(samples, (agreement_of_others, agreement), draws_of_both, strict=True)
@@ -255,7 +263,3 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
     n_items = min(len(sample.items) for sample in samples)
     low, high = (limit(change, n_items, level, upper=upper) for upper in (False, True))
     return agreement_of_others, replace(change, ci95=None if low is None or high is None else (low, high))
-
-
-def _agreement_draws(evidence: Evidence, comparisons: Ints) -> Floats:
-    return evidence.estimates.rater_estimates.over(lambda draws: draws.observed_of(comparisons))

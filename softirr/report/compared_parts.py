@@ -22,7 +22,7 @@ from softirr.meaning.measures.pairs import CacheOption, ProgressOption, cache_an
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
-from softirr.report.estimates import Estimated, estimated
+from softirr.report.evidence import Estimated, estimated
 from softirr.report.inputs import AgreementOptions
 from softirr.report.key_figures import HEADLINE
 from softirr.report.scoring import Scored, scored
@@ -59,7 +59,7 @@ class Scoring:
     def estimated(self, table: AnnotationTable, sheets: Sequence[Judgments] = ()) -> Estimated:
         """The coefficients of a table, with the judgments of its sheets."""
         scored_table = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
-        return estimated(table, self.measure, scored_table, sheets)
+        return estimated(scored_table, sheets)
 
     def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
         """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""
@@ -121,11 +121,11 @@ class Part:
         judgments. With judgments the interval and the draws come from all evidence.
         """
         coefficient, estimate = self.estimates.coefficients[name], self.scored.summary.coefficients[name]
-        evidence = self.estimates.evidence
+        posterior = self.estimates.posterior
         if coefficient.value is None:
             return Sample(coefficient, np.zeros(0), self._items(estimate))
-        if coefficient.judgments and evidence is not None and name in evidence.estimates.draws:
-            return Sample(coefficient, evidence.estimates.draws[name], self._items(estimate))
+        if coefficient.judgments and posterior is not None and name in posterior.draws:
+            return Sample(coefficient, posterior.draws[name], self._items(estimate))
         return self._sample(estimate)
 
     def _items(self, estimate: Estimate) -> tuple[str, ...]:

@@ -1,26 +1,32 @@
-"""Estimate the coefficients of a report from all evidence: :mod:`softirr.statistics.evidence.estimator`."""
+"""The coefficients of a scored table from all evidence, before they become a report.
+
+They are estimated by :mod:`softirr.statistics.evidence.estimator`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from softirr.answers.ratings import Ints, Ratings
 from softirr.answers.sheets import Judgments
-from softirr.answers.table import AnnotationTable
+from softirr.errors import InputError
 from softirr.json_object import JsonObject
+from softirr.meaning.measures.kinds import KindMeasure
+from softirr.meaning.measures.pairs import pairs_used_for
+from softirr.meaning.measures.suitability import BUNDLED, comparisons_across_scripts, misfit_sentences, script_warnings
 from softirr.plural import plural
 from softirr.report.key_figures import HEADLINE, WIDTHS, expected_agreement, judgments_for
-from softirr.report.result_parts import Expected
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient, Details
-from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance, estimate
+from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance
 from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.known import Judged
-from softirr.statistics.evidence.record import Record
+from softirr.statistics.evidence.record import Record, record_of, recorded_provenance
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 
 Trio = tuple[Coefficient, Coefficient, Coefficient]
@@ -70,29 +76,44 @@ class AuditSummary(JsonObject):
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """Estimates of a table from all evidence.
+class Estimated:
+    """The coefficients of a table from all evidence, and their basis.
 
     Attributes
     ----------
+    scored : Scored
+        Scored pairs of the table, and its estimates by the measure alone.
+    misfits : tuple of str
+        Why the measure does not fit these texts.
+    warnings : tuple of str
+        Which pairs the measure does not compare.
+    record : str or None
+        Name of the measure with the record of errors that the intervals use; None if values are compared exactly.
+    posterior : Estimates or None
+        None if no answers can be compared, or values are compared exactly.
     collected : Collected or None
         The judgments; None without sheets.
-    audit : AuditSummary or None
-        Summary of the judgments, for the report.
     """
 
-    estimates: Estimates
-    collected: Collected | None
-    audit: AuditSummary | None
+    scored: Scored
+    misfits: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    record: str | None = None
+    posterior: Estimates | None = None
+    collected: Collected | None = None
 
-    def coefficients(self, by_measure: Mapping[str, Coefficient]) -> dict[str, Coefficient]:
+    @cached_property
+    def coefficients(self) -> dict[str, Coefficient]:
         """Every coefficient.
 
         Those that judgments do not correct have the value and the interval of the measure alone, and none if there are
         judgments.
         """
+        by_measure, posterior = self.scored.summary.measured, self.posterior
+        if posterior is None:
+            return by_measure
         return {
-            name: self.estimates.coefficients[name] if name in COVERED else self._not_covered(coefficient)
+            name: posterior.coefficients[name] if name in COVERED else self._not_covered(coefficient)
             for name, coefficient in by_measure.items()
         }
 
@@ -110,33 +131,22 @@ class Evidence:
         pairs : shape (m,)
             Their numbers.
         """
-        observed, kappa, sigma = by_measure
-        return *self.estimates.rater_estimates.of_pairs(pairs, observed, kappa), self._not_covered(sigma)
-
-    def expected_of_pair(self, pair: int, by_measure: float) -> float:
-        """Agreement by chance of a pair of raters: by the measure, or corrected by judgments."""
-        return by_measure if self.collected is None else self.estimates.rater_estimates.expected_of_pair(pair)
-
-    def expected(self, by_measure: Expected) -> Expected:
-        """Agreement by chance: by the measure, or corrected by judgments."""
-        if self.collected is None:
+        if self.posterior is None:
             return by_measure
-        values = self.estimates.expected
-        return replace(
-            by_measure,
-            cohen=values["cohen"],
-            fleiss=values["fleiss"],
-            krippendorff=values["krippendorff"],
-            method="audit",
-            standard_error=self.estimates.expected_error,
-        )
+        observed, kappa, sigma = by_measure
+        return *self.posterior.of_pairs(pairs, observed, kappa), self._not_covered(sigma)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def audit(self) -> AuditSummary | None:
+        """Summary of the judgments, for the report."""
+        if self.posterior is None or self.collected is None:
+            return None
+        return _audit_summary(self.posterior, self.collected, self.scored.summary.measured)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
         """Sentences for readers of the corrected numbers."""
-        if self.collected is None:
-            return ()
-        return (ITEMS_BY_MEASURE, *judgment_notes(self.collected))
+        return () if self.collected is None else (ITEMS_BY_MEASURE, *judgment_notes(self.collected))
 
 
 def judgment_notes(collected: Collected) -> tuple[str, ...]:
@@ -158,48 +168,54 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
     return tuple(result)
 
 
-def evidence_of(
-    table: AnnotationTable,
-    scored_table: Scored,
-    by_measure: Mapping[str, Coefficient],
-    record: Record,
-    sheets: Sequence[Judgments],
-) -> Evidence | None:
-    """Estimate the coefficients from all evidence.
+def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimated:
+    """Estimate the coefficients of a scored table from all evidence.
 
     Parameters
     ----------
     scored_table : Scored
         Scores and chance of the table by the measure.
-    by_measure : mapping of str to Coefficient
-        Coefficients by the measure alone, with the interval of the items.
-    record : Record
-        Record of the measure.
-
-    Returns
-    -------
-    Evidence or None
-        None if no answers can be compared.
+    sheets : sequence of Judgments
+        Judged sheets; the measure's record of errors is the only evidence without them.
 
     Raises
     ------
     InputError
-        If the sheets cannot be used.
+        If the sheets cannot be used, or values are compared exactly.
     """
-    ratings, chance, options = scored_table.ratings, scored_table.chance, scored_table.options
+    measure, table, chance = scored_table.answers.scorer.measure, scored_table.answers.table, scored_table.chance
+    if isinstance(measure, KindMeasure):
+        if sheets:
+            raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
+        return Estimated(scored_table)
+    misfits = misfit_sentences(
+        measure,
+        table.texts,
+        similarity=None if chance is None else chance.similarity,
+        n_answers=0 if chance is None else chance.distinct,
+    )
+    n_across_scripts = comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0
+    record = record_of(recorded_provenance(measure), fits=not misfits)
+    with pairs_used_for("evidence"):
+        posterior, collected = _posterior(scored_table, record, sheets)
+    return Estimated(scored_table, misfits, script_warnings(n_across_scripts), record.measure, posterior, collected)
+
+
+def _posterior(
+    scored_table: Scored, record: Record, sheets: Sequence[Judgments]
+) -> tuple[Estimates | None, Collected | None]:
+    """The estimates from all evidence and the judgments; None if no answers can be compared."""
+    chance, measured, answers = scored_table.chance, scored_table.summary.by_measure, scored_table.answers
     if chance is None and not sheets:
-        return None
+        return None, None
     ids = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
-    frames = Frames(scored_table.answers, seed_of(ids) if ids else options.seed)
+    frames = Frames(answers, seed_of(ids) if ids else scored_table.options.seed)
     collected = collect(frames, sheets) if sheets else None
-    judged = Judged.nothing(len(table.texts)) if collected is None else collected.judged
-    measured = scored_table.summary.by_measure
+    judged = Judged.nothing(len(answers.table.texts)) if collected is None else collected.judged
     assert chance is not None and measured is not None
-    design_index = _design_index(ratings, frames)
-    measure_chance = MeasureChance(ratings, scored_table.scores, chance, design_index, measured.items)
-    estimates = estimate(frames.design, by_measure, measure_chance, record, judged)
-    audit = None if collected is None else _audit_summary(estimates, collected, by_measure)
-    return Evidence(estimates, collected, audit)
+    design_index = _design_index(scored_table.ratings, frames)
+    measure_chance = MeasureChance(scored_table.ratings, scored_table.scores, chance, design_index, measured.items)
+    return Estimates(frames.design, scored_table.summary.measured, measure_chance, record, judged), collected
 
 
 def _design_index(ratings: Ratings, frames: Frames) -> Ints:
@@ -220,7 +236,7 @@ def _design_index(ratings: Ratings, frames: Frames) -> Ints:
     return np.asarray(order[np.searchsorted(frame_keys[order], table_keys)])
 
 
-def _audit_summary(estimates: Estimates, collected: Collected, by_measure: Mapping[str, Coefficient]) -> AuditSummary:
+def _audit_summary(estimates: Estimates, collected: Collected, by_measure: dict[str, Coefficient]) -> AuditSummary:
     """Summarize the judgments."""
     n = len(collected.judged.keys)
     corrected = {name: coefficient.value for name, coefficient in estimates.coefficients.items()}

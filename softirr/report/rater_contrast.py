@@ -21,7 +21,7 @@ from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.summary import summarize
 from softirr.statistics.evidence.design import Design
-from softirr.statistics.evidence.estimator import MeasureChance, estimate
+from softirr.statistics.evidence.estimator import Estimates, MeasureChance
 from softirr.statistics.evidence.judged import collect
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.record import record_of, recorded_provenance
@@ -130,11 +130,10 @@ class JudgedRaters:
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
         scores = self._answers.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
         item_weights = ItemWeights(self._numbers, len(ratings.comparable_items))
-        summary = summarize(ratings, scores, chance, items=item_weights).coefficients
-        by_measure = {key: estimate_of_key.coefficient for key, estimate_of_key in summary.items()}
+        by_measure = summarize(ratings, scores, chance, items=item_weights).measured
         indices = np.arange(len(comparisons.left_rows))
         judged, n = self._of_part(design)
-        estimates = estimate(
+        estimates = Estimates(
             design, by_measure, MeasureChance(ratings, scores, chance, indices, item_weights), self._record, judged
         )
         items = sorted(self._frames.table.items)

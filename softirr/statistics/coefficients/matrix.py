@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
@@ -43,10 +42,10 @@ class MatrixAgreement:
     chance: Chance | None
     summary: Summary
 
-    @cached_property
+    @property
     def coefficients(self) -> dict[str, Coefficient]:
         """Every coefficient by name, with its standard error and 95% interval."""
-        return {name: estimate.coefficient for name, estimate in self.summary.coefficients.items()}
+        return self.summary.measured
 
     def __repr__(self) -> str:
         alpha = self.coefficients["krippendorff_alpha"].value

@@ -15,6 +15,7 @@ from softirr.statistics.coefficients.braylan import beyond_chance
 from softirr.statistics.coefficients.cohen import reason_of_pairs
 from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.draws import Draws
 from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
 
@@ -136,6 +137,11 @@ class Summary:
     rater_pairs: tuple[Trio, ...]
     by_measure: ByMeasure | None = None
     beyond_chance: Floats | None = None
+
+    @cached_property
+    def measured(self) -> dict[str, Coefficient]:
+        """The project's coefficients with intervals that cover the sampling of the items only."""
+        return {name: estimate.coefficient for name, estimate in self.coefficients.items()}
 
 
 def summarize(

@@ -22,13 +22,14 @@ Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient predict
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 from softirr.statistics.coefficients import registry
+from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.estimate import Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, coefficient_of_draws
 from softirr.statistics.draws import Draws
@@ -45,38 +46,8 @@ _NORMAL = 1.959964
 _CERTAIN = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
 class Estimates:
-    """Coefficients from all evidence.
-
-    Attributes
-    ----------
-    coefficients : dict of str to Coefficient
-        The coefficients of ``COVERED`` that the measure has.
-    expected : dict of str to (float or None)
-        Agreement by chance: ``cohen``, ``fleiss``, ``krippendorff``.
-    expected_error : float
-        Its largest standard error.
-    draws : dict of str to shape (K,)
-        The draws of each coefficient that has a value.
-    judgments : int
-        Judged pairs that count.
-    rater_estimates : RaterEstimates
-        Estimates the same coefficients of raters and rater pairs.
-    """
-
-    coefficients: dict[str, Coefficient]
-    expected: dict[str, float | None]
-    expected_error: float
-    draws: dict[str, Floats]
-    judgments: int
-    rater_estimates: RaterEstimates
-
-
-def estimate(
-    design: Design, by_measure: Mapping[str, Coefficient], measure_chance: MeasureChance, record: Record, judged: Judged
-) -> Estimates:
-    """Estimate the coefficients of a table from all evidence.
+    """Estimates coefficients of a table, of its raters and of its rater pairs from the same draws.
 
     Parameters
     ----------
@@ -86,49 +57,61 @@ def estimate(
         The coefficients by the measure alone. Their intervals cover the sampling of items only.
     record : Record
         Prior knowledge of the measure, before any judgment.
+
+    Attributes
+    ----------
+    center : Draws
+        The single draw with equal weights that all values come from.
+    coefficients : dict of str to Coefficient
+        The coefficients of ``COVERED`` that the measure has.
+    expected : dict of str to (float or None)
+        Agreement by chance: ``cohen``, ``fleiss``, ``krippendorff``.
+    expected_error : float
+        Its largest standard error.
+    draws : dict of str to shape (K,)
+        The draws of each coefficient that has a value.
     """
-    fit = Fit(design, record, judged)
-    rater_estimates = RaterEstimates(fit, measure_chance)
-    expected, errors = rater_estimates.expected()
-    names = [name for name in COVERED if name in by_measure]
-    defined = [name for name in names if by_measure[name].value is not None]
-    rows = rater_estimates.over_each([registry.definition(name).over_draws for name in defined])
-    draws = dict(zip(defined, rows, strict=True))
-    coefficients = {}
-    for name in names:
-        definition = registry.definition(name)
-        coefficient = by_measure[name]
-        if name in draws:
+
+    def __init__(
+        self,
+        design: Design,
+        by_measure: Mapping[str, Coefficient],
+        measure_chance: MeasureChance,
+        record: Record,
+        judged: Judged,
+    ) -> None:
+        fit = Fit(design, record, judged)
+        self.center = posterior_value(fit, measure_chance)
+        self._draws = posterior_draws(fit, measure_chance)
+        self._judged = by_judgments(fit, self.center, self._draws, measure_chance.design_index)
+        self._n_judged = len(judged.keys)
+        expected, self.expected_error = self._expected()
+        defined = [name for name in COVERED if name in by_measure and by_measure[name].value is not None]
+        rows = self._over_each([registry.definition(name).over_draws for name in defined])
+        self.draws = dict(zip(defined, rows, strict=True))
+        self.coefficients: dict[str, Coefficient] = {}
+        for name in COVERED:
+            if name in by_measure:
+                self.coefficients[name] = self._covered(registry.definition(name), by_measure[name], expected)
+        self.expected = {
+            chance: expected[chance] if name in self.draws else None for chance, name in _CHANCE_OF.items()
+        }
+
+    def _covered(self, definition: Definition, by_measure: Coefficient, expected: Mapping[str, float]) -> Coefficient:
+        coefficient, name = by_measure, definition.key
+        if name in self.draws:
             function, floor = definition.over_draws, definition.floor
-            coefficient = rater_estimates.coefficient(function, draws[name], coefficient, floor=floor, details=True)
+            coefficient = self.coefficient(function, self.draws[name], by_measure, floor=floor, details=True)
         if definition.chance and coefficient.judgments and expected[definition.chance] >= 1 - _CERTAIN:
-            coefficient = Coefficient(None, undefined=str(Undefined.NO_VARIATION))
-            draws.pop(name, None)
-        coefficients[name] = coefficient
-    expected_values = {chance: expected[chance] if name in draws else None for chance, name in _CHANCE_OF.items()}
-    return Estimates(coefficients, expected_values, errors, draws, len(judged.keys), rater_estimates)
-
-
-class RaterEstimates:
-    """Estimates coefficients of a table, of its raters and of its rater pairs from the same draws."""
-
-    def __init__(self, fit: Fit, measure: MeasureChance) -> None:
-        self.fit = fit
-        self._center = posterior_value(fit, measure)
-        self._draws = posterior_draws(fit, measure)
-        self._judged = by_judgments(fit, self._center, self._draws, measure.design_index)
-        self._n_judged = len(fit.judged.keys)
-
-    @property
-    def center(self) -> Draws:
-        """The single draw with equal weights that all values come from."""
-        return self._center
+            self.draws.pop(name, None)
+            return Coefficient(None, undefined=str(Undefined.NO_VARIATION))
+        return coefficient
 
     def over(self, function: Callable[[Draws], Floats]) -> Floats:
         """A function of the draws, for all draws: shape (..., K)."""
         return self._draws.over(function)
 
-    def over_each(self, functions: Sequence[Callable[[Draws], Floats]]) -> Floats:
+    def _over_each(self, functions: Sequence[Callable[[Draws], Floats]]) -> Floats:
         """Functions of the draws, shape (n, K), which share what they have in common."""
         if not functions:
             return np.zeros((0, self._draws.n_draws))
@@ -160,34 +143,30 @@ class RaterEstimates:
         """
         value = by_measure.value
         if value is None or self._n_judged:
-            value = float(function(self._center)[0])
+            value = float(function(self.center)[0])
         judgments_only = self._alone(function, floor) if details else None
         return self._with_interval(value, draws, by_measure, floor, judgments_only)
 
     def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
         """Observed agreement and Cohen's kappa of some rater pairs, given the values by the measure."""
-        comparisons = self._center.ratings.comparisons.of_pairs(pairs)
+        comparisons = self.center.ratings.comparisons.of_pairs(pairs)
         agreement = observed
         if observed.value is not None:
             function = partial(Draws.observed_of, comparisons=comparisons)
             agreement = self.coefficient(function, self.over(function), observed, floor=0.0)
-        usable = pairs[self._center.usable[pairs]]
+        usable = pairs[self.center.usable[pairs]]
         if kappa.value is None or not len(usable):
             return agreement, kappa
-        value = float(self._center.kappa_of(pairs)[0]) if self._n_judged else kappa.value
+        value = float(self.center.kappa_of(pairs)[0]) if self._n_judged else kappa.value
         return agreement, self._with_interval(value, self._draws.kappa_of(pairs), kappa)
 
-    def expected_of_pair(self, pair: int) -> float:
-        """Agreement by chance of a pair of raters."""
-        return float(self._center.pair_expected[pair, 0])
-
-    def expected(self) -> tuple[dict[str, float], float]:
+    def _expected(self) -> tuple[dict[str, float], float]:
         """Agreement by chance, and its largest standard error."""
         by_chance = {name: registry.definition(key).by_chance for name, key in _CHANCE_OF.items()}
-        values = {name: float(function(self._center)[0]) for name, function in by_chance.items()}
+        values = {name: float(function(self.center)[0]) for name, function in by_chance.items()}
         if not self._n_judged:
             return values, 0.0
-        return values, max(float(np.std(draws)) for draws in self.over_each(list(by_chance.values())))
+        return values, max(float(np.std(draws)) for draws in self._over_each(list(by_chance.values())))
 
     def _with_interval(
         self,
@@ -222,6 +201,6 @@ class RaterEstimates:
         if self._judged is None:
             return None
         center, means, items = self._judged
-        of_items = items.over(function) - float(function(self._center)[0])
+        of_items = items.over(function) - float(function(self.center)[0])
         coefficient = coefficient_of_draws(float(function(center)[0]), means.over(function) + of_items, floor)
         return Interval(coefficient.value, coefficient.standard_error, coefficient.ci95)

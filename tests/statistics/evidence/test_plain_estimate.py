@@ -18,7 +18,7 @@ from softirr.provenance import Provenance
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.evidence.estimator import COVERED, MeasureChance, estimate
+from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior_draws import posterior_draws
@@ -158,7 +158,7 @@ class World:
     @cached_property
     def estimates(self):
         by_measure = {name: Coefficient(0.4, 0.1, (0.3, 0.5)) for name in COVERED}
-        return estimate(self.frames.design, by_measure, self.measure_chance, self.record, self.evidence)
+        return Estimates(self.frames.design, by_measure, self.measure_chance, self.record, self.evidence)
 
 
 WORLDS = {
@@ -193,11 +193,11 @@ def test_values(world):
         assert world.estimates.coefficients[name].details.by_measure == 0.4
     for name, value in expected.items():
         assert world.estimates.expected[name] == pytest.approx(value, abs=1e-7)
-    assert world.estimates.judgments == len(world.judged)
+    assert world.estimates.coefficients["observed_agreement"].judgments == len(world.judged)
 
 
 def test_rater_pairs_and_raters(world):
-    plain_estimate, rater_estimates = world.plain, world.estimates.rater_estimates
+    plain_estimate, rater_estimates = world.plain, world.estimates
     comparisons = world.measure_chance.ratings.comparisons
     cells = [("abcdef"[r], "abcdef"[s]) for r, s in comparisons.rater_pairs.tolist()]
     corrected = Coefficient(0.4, 0.1, (0.3, 0.5))
@@ -211,7 +211,7 @@ def test_rater_pairs_and_raters(world):
         )
         assert observed.value == pytest.approx(agreement, abs=1e-7)
         assert kappa.value == pytest.approx(kappas[cell], abs=1e-7)
-        assert rater_estimates.expected_of_pair(number) == pytest.approx(expected, abs=1e-7)
+        assert rater_estimates.center.pair_expected[number, 0] == pytest.approx(expected, abs=1e-7)
     for number, rater in enumerate(plain_estimate.raters):
         _, kappa = rater_estimates.of_pairs(comparisons.pairs_of_rater(number), corrected, corrected)
         assert kappa.value == pytest.approx(np.mean([kappas[c] for c in cells if rater in c]), abs=1e-7)
