@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, groupby
 
@@ -43,6 +44,7 @@ _MARK_RUN = re.compile(r"[^\w\s\x00-\x7f]{31,}")
 Every combining mark is in this class.
 """
 _JOINER_RUN = re.compile("([\u200c\u200d])[\u200c\u200d]+")
+_MAX_LISTED = 12
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
@@ -150,6 +152,19 @@ def _in_order(run: str) -> str:
 def printable(text: str) -> str:
     """`text` without control sequences: names come from files, and a terminal obeys what it is shown."""
     return text if text.isprintable() else normalize(text)
+
+
+def listed(columns: Sequence[str]) -> str:
+    """Return column names as a part of a sentence."""
+    names = [shown(name) or "(no name)" for name in columns[:_MAX_LISTED]]
+    n_more = len(columns) - len(names)
+    return ", ".join(names) + (f" and {n_more} more" if n_more else "")
+
+
+def shown(name: str, max_length: int = 40) -> str:
+    """Return a name as one short printable piece of a message."""
+    printable = "".join(character if character.isprintable() else " " for character in name)
+    return printable if len(printable) <= max_length else printable[: max_length - 1] + "…"
 
 
 def is_blank(text: str) -> bool:

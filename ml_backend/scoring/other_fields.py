@@ -15,7 +15,8 @@ from ml_backend.scoring.details import without_items
 from ml_backend.scoring.preparation import RawAnswers, raw_field, task_of
 from softirr.answers.answer import RawField
 from softirr.answers.missing import MissingMarks
-from softirr.answers.prepare import Preparation, prepare
+from softirr.answers.prepare import prepare
+from softirr.answers.read_options import ReadOptions
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 
@@ -251,4 +252,4 @@ def fits_of(summary: Mapping[str, Any] | None) -> dict[str, FieldFit]:
 def _table(raw: RawField, fit: FieldFit, settings: ProjectSettings) -> AnnotationTable:
     """Return the answers as a field of a kind, without marks for missing answers."""
     marks = MissingMarks.of(settings.missing).beside(fit.opposites)
-    return prepare(raw, Preparation(marks, casefold=settings.casefold, kind=fit.kind))
+    return prepare(raw, ReadOptions(casefold=settings.casefold, kind=fit.kind), marks=marks)

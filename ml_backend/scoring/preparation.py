@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,9 +11,10 @@ from ml_backend.labelstudio.answers import rater_order
 from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import RawAnswer, RawField
 from softirr.answers.missing import MissingMarks
-from softirr.answers.prepare import Preparation, Work, prepare_answers
-from softirr.answers.splitting import LONGEST, Split
-from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.preparation import Work
+from softirr.answers.prepare import prepare_answers, table_of
+from softirr.answers.read_options import ReadOptions
+from softirr.answers.table import AnnotationTable
 from softirr.text import normalize
 
 PLACE = "#"
@@ -78,6 +79,10 @@ class AnswerPreparation:
         """The marks for a missing answer that the project chose."""
         return MissingMarks.of(self.settings.missing)
 
+    @cached_property
+    def _options(self) -> ReadOptions:
+        return ReadOptions(casefold=self.settings.casefold, split=self.settings.policy.split)
+
     def marks(self, control: str) -> MissingMarks:
         """Return the marks for a missing answer to a control."""
         return self.chosen_marks.beside(self.opposites.get(control, ()))
@@ -86,29 +91,12 @@ class AnswerPreparation:
         """Return the prepared answers to a control, and those that do not count with the reason."""
         if raw.name in self.unanswered:
             raw.answers = [answer for answer in raw.answers if answer.reason]
-        settings, marks = self.settings, self.marks(raw.name)
-        return prepare_answers(raw, Preparation(marks, casefold=settings.casefold, split=settings.policy.split))
+        return prepare_answers(raw, self._options, self.marks(raw.name))
 
     def table(self, answers: RawAnswers, control: str) -> AnnotationTable:
         """Return the answers to one control as a table; raters have a fixed order, whatever the tasks are."""
         work = self.work(raw_field(answers, control))
-        table = AnnotationTable.from_answers(
-            (
-                Answer(*key, answer.texts or (), work.texts_before_split.get(key))
-                for key, answer in work.answers.items()
-            ),
-            items=work.items,
-            raters=sorted({rater for _, rater in work.answers}, key=rater_order),
-            excluded=work.excluded,
-            casefold=self.settings.casefold,
-        )
-        table = replace(table, marks=self.settings.missing)
-        if (mode := self.settings.policy.split) is None:
-            return table
-        split = Split(mode, work.n_split)
-        n_long = sum(any(len(text) > LONGEST for text in texts) for texts in table.written)
-        sentences = () if mode == "none" else (split.sentence(len(table.written), n_long),)
-        return replace(table, split=split, warnings=(*table.warnings, *sentences))
+        return table_of(work, sorted({rater for _, rater in work.answers}, key=rater_order))
 
     def entry(self, number: int, entries: Mapping[str, Any], control: str) -> dict[str, Any]:
         """Return the answers of a task to one control as pages show them: ``answers``, ``written`` and ``excluded``.

@@ -165,24 +165,18 @@ class RawInput:
 
     Attributes
     ----------
-    name : str
-        Name of the input, for messages.
     format : str
         Such as ``csv`` or ``label-studio``.
     n_rows : int
         Number of rows, records or tasks.
     location : callable
         Returns the place of a line in words, such as ``answers.csv, line 3``.
-    weights : dict of str to str
-        Weights of the items as texts, by item.
     rater_names : dict of str to str
         Names of raters by their ids, if the input has both.
     """
 
-    name: str
     format: str
     fields: dict[str, RawField]
     n_rows: int = 0
     location: Callable[[int], str] = str
-    weights: dict[str, str] = field(default_factory=dict)
     rater_names: dict[str, str] = field(default_factory=dict)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from softirr.answers.layout import shown
 from softirr.answers.registry import Records
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source
 from softirr.errors import InputError
+from softirr.text import shown
 
 TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".json", ".jsonl")
 """Suffixes of files that may be tables."""

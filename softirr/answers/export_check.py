@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from softirr.answers.layout import shown
 from softirr.errors import InputError
+from softirr.text import shown
 
 _ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -17,10 +17,10 @@ from softirr.answers.labelstudio_results import (
     Result,
     turn_names,
 )
-from softirr.answers.layout import listed, shown
 from softirr.answers.registry import Request
 from softirr.errors import InputError, option
 from softirr.plural import plural
+from softirr.text import listed, shown
 
 _EXTRA = ("chatmessage", "reactcode", "")
 """Types of results that are fields only if they are named, or nothing else is there; with the types of labels."""

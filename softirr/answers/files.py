@@ -14,8 +14,7 @@ from softirr.answers.answer import MODEL, RawInput
 from softirr.answers.archives import Folder, folder_sha256, unpacked
 from softirr.answers.frames_and_lists import frame_rows, is_frame
 from softirr.answers.json_values import json_rows
-from softirr.answers.layout import listed, shown
-from softirr.answers.prepare import prepare_input
+from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.registry import Records, Request, format_names, recognized
 from softirr.answers.row_tables import rows_input
@@ -26,6 +25,7 @@ from softirr.answers.weights import WeightColumn, weighted
 from softirr.errors import InputError
 from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
+from softirr.text import listed, shown
 
 _Content = Rows | Records | Mapping[str, Any] | RawInput
 _PEEKED = 3
@@ -117,29 +117,32 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
         raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
     request = Request("", options, WeightColumn(options.weight))
     raw, sha256 = _raw(source, request, progress)
-    tables = prepare_input(raw, options.preparation, _kinds(raw, options), sha256)
+    _name_field(raw, options)
+    tables = {name: prepare(field, options, raw, sha256=sha256) for name, field in raw.fields.items()}
     if options.weight is None:
         return tables
-    return {name: weighted(table, raw.weights, f" in {options.weight}") for name, table in tables.items()}
+    return {name: weighted(table, request.weights.of_item, f" in {options.weight}") for name, table in tables.items()}
 
 
-def _kinds(raw: RawInput, options: ReadOptions) -> dict[str, str | None]:
-    """Return the kind that the options give to each field; a field without a name takes the only kind."""
-    if isinstance(options.kind, Mapping):
-        if list(raw.fields) == [""] and len(options.kind) == 1:
-            raw.fields = dict.fromkeys(options.kind, raw.fields[""])
-        if unknown := [name for name in options.kind if name not in raw.fields]:
-            raise InputError(
-                f"There is no field {shown(unknown[0])!r} to give a kind; there are {listed(list(raw.fields))}."
-            )
-    return {name: options.kind_of(name) for name in raw.fields}
+def _name_field(raw: RawInput, options: ReadOptions) -> None:
+    """Give a field without a name the only name to which the options give a kind, and refuse other unknown names."""
+    if not isinstance(options.kind, Mapping):
+        return
+    if list(raw.fields) == [""] and len(options.kind) == 1:
+        ((name, raw_field),) = zip(options.kind, raw.fields.values(), strict=True)
+        raw_field.name = name
+        raw.fields = {name: raw_field}
+    if unknown := [name for name in options.kind if name not in raw.fields]:
+        raise InputError(
+            f"There is no field {shown(unknown[0])!r} to give a kind; there are {listed(list(raw.fields))}."
+        )
 
 
 def _raw(source: Any, request: Request, progress: Progress | None) -> tuple[RawInput, str | None]:
     """Return the raw answers of an input, and its hash."""
     if is_frame(source):
-        rows, layout = frame_rows(source, request.options.layout)
-        return _only_exports(rows_input(rows, request, layout), "A data frame", request), None
+        rows, options = frame_rows(source, request.options)
+        return _only_exports(rows_input(rows, replace(request, options=options)), "A data frame", request), None
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
     if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
@@ -156,7 +159,7 @@ def _only_exports(raw: RawInput, name: str, request: Request) -> RawInput:
     """Return the raw answers; options of Label Studio's exports are refused for other input."""
     options = request.options
     if not raw.format.startswith("label-studio"):
-        if options.controls:
+        if options.control:
             raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
         if options.predictions_as_raters and not any(
             answer.rater.startswith(MODEL) for field in raw.fields.values() for answer in field.answers
@@ -231,7 +234,7 @@ def _of_records(records: Records, source: Source, request: Request) -> RawInput:
             f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
         )
     rows = json_rows(name, _only_rows(name, all_records, request), kind)
-    if set(rows.columns) <= {"item", "rater"} and not request.options.layout.names_columns:
+    if set(rows.columns) <= {"item", "rater"} and not request.options.names_columns:
         raise InputError(f'{name}, line {first[0]}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
     return _of_rows(rows, request)
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from softirr.answers.answer import RawField
-from softirr.answers.layout import Layout, is_role
-from softirr.answers.missing import MissingMarks
-from softirr.answers.prepare import Preparation, prepare
+from softirr.answers.layout import is_role
+from softirr.answers.prepare import prepare
+from softirr.answers.read_options import ReadOptions
 from softirr.answers.rows import Rows
 from softirr.answers.table import AnnotationTable
 from softirr.answers.values import is_mixed, texts_of_cell
@@ -33,19 +33,19 @@ def _is_lazy(source: Any) -> bool:
     return any(callable(getattr(source, name, None)) for name in ("collect", "compute"))
 
 
-def frame_rows(frame: Any, layout: Layout) -> tuple[Rows, Layout]:
+def frame_rows(frame: Any, options: ReadOptions) -> tuple[Rows, ReadOptions]:
     """The rows of a data frame; a repeated column is left to the reader to refuse.
 
     Parameters
     ----------
-    layout : Layout
+    options : ReadOptions
         Columns as the user names them.
 
     Returns
     -------
     Rows
         With the levels of an index in front.
-    Layout
+    ReadOptions
         The same, with the items and the raters of the index if the table was pivoted.
 
     Raises
@@ -57,8 +57,8 @@ def frame_rows(frame: Any, layout: Layout) -> tuple[Rows, Layout]:
     --------
     >>> import pandas
     >>> long = pandas.DataFrame({"item": [1, 1], "rater": ["ann", "bob"], "text": ["fever", "rash"]})
-    >>> rows, layout = frame_rows(long.pivot(index="item", columns="rater", values="text"), Layout())
-    >>> rows.columns, layout.item, layout.raters
+    >>> rows, options = frame_rows(long.pivot(index="item", columns="rater", values="text"), ReadOptions())
+    >>> rows.columns, options.item, options.raters
     (('item', 'ann', 'bob'), 'item', ('ann', 'bob'))
     """
     if _is_lazy(frame):
@@ -66,19 +66,19 @@ def frame_rows(frame: Any, layout: Layout) -> tuple[Rows, Layout]:
             f"The {type(frame).__name__} has not been computed yet: give what its collect() or compute() returns."
         )
     names = tuple(map(str, _names(frame)))
-    levels = _index_levels(frame, names, layout)
+    levels = _index_levels(frame, names, options)
     columns = (*levels, *names)
-    if not layout.names_columns and len(levels) == 1 and is_role("item", *levels) and _has_rater_columns(frame):
-        layout = replace(layout, item=next(iter(levels)), raters=names)
-    elif layout.raters and layout.item is None and len(levels) == 1 and "item" not in map(str.casefold, names):
-        layout = replace(layout, item=next(iter(levels)))
+    if not options.names_columns and len(levels) == 1 and is_role("item", *levels) and _has_rater_columns(frame):
+        options = replace(options, item=next(iter(levels)), raters=names)
+    elif options.raters and options.item is None and len(levels) == 1 and "item" not in map(str.casefold, names):
+        options = replace(options, item=next(iter(levels)))
     cells = [*levels.values(), *_columns(frame)]
     mixed = frozenset(number for number, values in enumerate(cells) if is_mixed(values))
     rows = ((number, list(row)) for number, row in enumerate(zip(*cells, strict=True), start=1))
-    return Rows("The data frame", "frame", columns, rows, mixed=mixed, blank="missing"), layout
+    return Rows("The data frame", "frame", columns, rows, mixed=mixed, blank="missing"), options
 
 
-def _index_levels(frame: Any, names: Sequence[str], layout: Layout) -> dict[str, list[Any]]:
+def _index_levels(frame: Any, names: Sequence[str], options: ReadOptions) -> dict[str, list[Any]]:
     """Name and values of each level of the index that the reader may need."""
     index = getattr(frame, "index", None)
     if index is None or callable(index) or not hasattr(index, "get_level_values"):
@@ -88,7 +88,7 @@ def _index_levels(frame: Any, names: Sequence[str], layout: Layout) -> dict[str,
         for number, name in enumerate(index.names)
         if name is not None and str(name) not in names
     }
-    if not levels and layout.raters and layout.item is None and "item" not in map(str.casefold, names):
+    if not levels and options.raters and options.item is None and "item" not in map(str.casefold, names):
         return {"item": list(index.to_list())}
     return levels
 
@@ -188,7 +188,6 @@ def lists_table(
     >>> lists_table({"a": ["fever", "N/A"], "b": ["cough", "rash"]}).texts
     ('cough', 'fever', 'rash')
     """
-    marks = MissingMarks.of(missing)
     answers = {name: answer_list(name, values) for name, values in lists.items()}
     (first, *later_raters) = lists
     for rater in later_raters:
@@ -207,7 +206,7 @@ def lists_table(
         for number, texts in enumerate(texts_of_rater):
             if texts is not None:
                 raw.add(str(number), name, texts)
-    return prepare(raw, Preparation(marks, casefold))
+    return prepare(raw, ReadOptions(casefold=casefold, missing=missing))
 
 
 def _same_labels(first_column: Any, second_column: Any) -> bool:

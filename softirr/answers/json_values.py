@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from softirr.answers.layout import shown
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source
 from softirr.errors import InputError
+from softirr.text import shown
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NEAR = 16

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from softirr.answers.layout import shown
 from softirr.errors import InputError
-from softirr.text import plain_number
+from softirr.text import plain_number, shown
 
 AUTO = "auto"
 """The kind that a Label Studio control has by its type."""

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from softirr.answers.read_options import Groups, ReadOptions
 from softirr.errors import InputError, option
 from softirr.json_object import data_file
-from softirr.text import normalize
+from softirr.text import listed, normalize
 
 COMMANDS = (
     "--item COLUMN --rater COLUMN --text COLUMN",
@@ -42,62 +43,11 @@ class UnknownColumns(InputError):
         )
 
 
-Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
-"""Columns by name; as a mapping, the name that each column or group of columns gets."""
-
 _STANDARD = ("item", "rater", "text")
 _ROLES: Mapping[str, Sequence[str]] = data_file("softirr.answers", "role_columns")
 """Obvious names of columns of items, raters and texts; ``label`` has short answers about a text."""
 _SOURCE = "text"
 """A column of this name has the answers; next to a column of labels it has the text of the item."""
-_MAX_LISTED = 12
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Columns as the user names them.
-
-    Attributes
-    ----------
-    item : str or None
-        Column of the items; ``a+b`` takes two columns together.
-    rater : str or None
-        Column of the raters.
-    text : sequence of str, or mapping
-        Columns of the texts: each is a field, and ``a+b`` takes the texts of two columns as one answer.
-    raters : sequence of str, or mapping
-        A column for each rater.
-    empty : {"missing", "none"} or None
-        Meaning of an empty cell: not asked, or nothing found. None takes what is usual for the format.
-    repeats : {"set", "first", "last", "refuse"} or None
-        Meaning of several rows of one rater on one item.
-    """
-
-    item: str | None = None
-    rater: str | None = None
-    text: Groups = ()
-    raters: Groups = ()
-    empty: str | None = None
-    repeats: str | None = None
-
-    def __post_init__(self) -> None:
-        for name, allowed in (("empty", ("missing", "none")), ("repeats", ("set", "first", "last", "refuse"))):
-            value = getattr(self, name)
-            if value is not None and value not in allowed:
-                raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
-        for name in ("text", "raters"):
-            if isinstance(getattr(self, name), str):
-                object.__setattr__(self, name, (getattr(self, name),))
-        if self.raters and (self.rater or self.text):
-            raise InputError(
-                f"With {option('raters')}, each rater has a column: name {option('item')} with it, and no other "
-                "columns."
-            )
-
-    @property
-    def names_columns(self) -> bool:
-        """Whether the user names any column."""
-        return bool(self.item or self.rater or self.text or self.raters)
 
 
 @dataclass(frozen=True)
@@ -132,8 +82,8 @@ class Columns:
         return frozenset(i for indices in (self.item, self.rater, *self.groups.values()) for i in indices)
 
 
-def find_columns(columns: Sequence[str], layout: Layout, name: str) -> Columns | None:
-    """Return the columns of a layout, or None if the user names none and their names are not obvious.
+def find_columns(columns: Sequence[str], options: ReadOptions, name: str) -> Columns | None:
+    """Return the columns that options name, or None if they name none and the names of the columns are not obvious.
 
     Parameters
     ----------
@@ -147,16 +97,16 @@ def find_columns(columns: Sequence[str], layout: Layout, name: str) -> Columns |
     InputError
         If a column does not exist, or is repeated.
     """
-    if not layout.names_columns:
+    if not options.names_columns:
         return columns_by_names(columns)
     header = _Header(columns, name)
-    item = header.find(layout.item or "item")
-    if layout.raters:
-        return Columns("wide", item, (), header.groups(layout.raters, "raters", item))
-    rater = header.find(layout.rater or "rater")
+    item = header.find(options.item or "item")
+    if options.raters:
+        return Columns("wide", item, (), header.groups(options.raters, "raters", item))
+    rater = header.find(options.rater or "rater")
     if not set(item).isdisjoint(rater):
         raise InputError(f"{name}: {option('item')} and {option('rater')} name the same column.")
-    return Columns("long", item, rater, header.groups(layout.text or ("text",), "text", (*item, *rater)))
+    return Columns("long", item, rater, header.groups(options.text or ("text",), "text", (*item, *rater)))
 
 
 def is_role(role: str, name: str) -> bool:
@@ -189,19 +139,6 @@ def columns_by_names(columns: Sequence[str]) -> Columns | None:
     if names[text[0]] == _SOURCE and named_columns["label"]:
         return None
     return Columns("long", named_columns["item"], named_columns["rater"], {columns[text[0]]: text}, is_guessed=True)
-
-
-def listed(columns: Sequence[str]) -> str:
-    """Return column names as a part of a sentence."""
-    names = [shown(name) or "(no name)" for name in columns[:_MAX_LISTED]]
-    n_more = len(columns) - len(names)
-    return ", ".join(names) + (f" and {n_more} more" if n_more else "")
-
-
-def shown(name: str, max_length: int = 40) -> str:
-    """Return a name as one short printable piece of a message."""
-    printable = "".join(character if character.isprintable() else " " for character in name)
-    return printable if len(printable) <= max_length else printable[: max_length - 1] + "…"
 
 
 def _folded(name: str) -> str:

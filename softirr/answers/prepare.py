@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
@@ -10,13 +10,13 @@ from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
 from softirr.answers.preparation import (
     Key,
-    Preparation,
     Work,
     has_too_much,
     read_values,
     separate_values,
     within_limits,
 )
+from softirr.answers.read_options import ReadOptions
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
 from softirr.answers.table import AnnotationTable, Answer, Excluded, Reading
@@ -27,18 +27,13 @@ from softirr.plural import plural
 IGNORED = "rater left out by the options"
 
 
-def prepare_input(
-    raw: RawInput, settings: Preparation, kinds: Mapping[str, str | None], sha256: str | None
-) -> dict[str, AnnotationTable]:
-    """Return the table of each field of an input."""
-    return {
-        name: prepare(raw_field, replace(settings, kind=kinds.get(name)), raw, sha256=sha256)
-        for name, raw_field in raw.fields.items()
-    }
-
-
 def prepare(
-    raw: RawField, settings: Preparation, source: RawInput | None = None, *, sha256: str | None = None
+    raw: RawField,
+    options: ReadOptions,
+    source: RawInput | None = None,
+    *,
+    marks: MissingMarks | None = None,
+    sha256: str | None = None,
 ) -> AnnotationTable:
     """Return the table of a field.
 
@@ -46,6 +41,8 @@ def prepare(
     ----------
     source : RawInput, optional
         Input of the field, for messages and the description of how it was read.
+    marks : MissingMarks, optional
+        Marks for a missing answer; by default the marks of the options.
     sha256 : str, optional
         Hash of the input.
 
@@ -59,19 +56,15 @@ def prepare(
     >>> raw = RawField("finding")
     >>> for item, rater, text in [("1", "ann", "fever"), ("1", "bob", "NA"), ("2", "ann", "rash")]:
     ...     raw.add(item, rater, (text,))
-    >>> table = prepare(raw, Preparation())
+    >>> table = prepare(raw, ReadOptions())
     >>> table.texts, [(one.rater, one.reason) for one in table.excluded]
     (('fever', 'rash'), [('bob', 'missing, written as NA')])
     """
-    work = _prepared(raw, settings, source)
-    table = AnnotationTable.from_answers(
-        (Answer(*key, answer.texts or (), work.texts_before_split.get(key)) for key, answer in work.answers.items()),
-        items=work.items,
-        raters=dict.fromkeys(work.name_of(answer.rater)[0] for answer in raw.answers),
-        excluded=work.excluded,
-        casefold=settings.casefold,
-        ignore_harakat=settings.ignore_harakat,
-    )
+    work = _new_work(raw, options, source, marks)
+    _merge_repeats(work)
+    work.notes += (*rater_notes(work), *table_notes(work))
+    _finish(work)
+    table = table_of(work, dict.fromkeys(work.name_of(answer.rater)[0] for answer in raw.answers))
     if source is not None:
         reading = Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
         table = replace(table, reading=reading, input_sha256=sha256)
@@ -79,34 +72,55 @@ def prepare(
     warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *damaged_texts(table.texts), *work.notes)
     if work.kind.confusions and work.kind.number is None:
         warnings += (*value_warnings(table.texts),)
-    split = None
-    if settings.split is not None and work.kind.is_text:
-        split = Split(settings.split, work.n_split)
-        n_long = sum(any(len(text) > LONGEST for text in texts) for texts in table.written)
-        warnings += () if split.mode == "none" else (split.sentence(len(table.written), n_long),)
-    return replace(table, kind=work.kind.name, marks=work.marks.option, warnings=warnings, split=split)
+    return replace(table, warnings=(*warnings, *table.warnings))
 
 
-def prepare_answers(raw: RawField, settings: Preparation) -> Work:
+def prepare_answers(raw: RawField, options: ReadOptions, marks: MissingMarks) -> Work:
     """Return the answers to a field that count, and those that do not with the reason, without notes on the table."""
-    return _prepared(raw, settings, None, has_notes=False)
-
-
-def _prepared(raw: RawField, settings: Preparation, source: RawInput | None, *, has_notes: bool = True) -> Work:
-    kind = raw.kind if settings.kind in (None, AUTO) else str(settings.kind)
-    location, names = (source.location, source.rater_names) if source else (str, {})
-    work = Work(raw, settings, location, names, find_kind(kind), items=dict(raw.items))
-    work.is_one_of_several = source is not None and len(source.fields) > 1
+    work = _new_work(raw, options, None, marks)
     _merge_repeats(work)
-    if has_notes:
-        work.notes += (*rater_notes(work, source), *table_notes(work))
+    _finish(work)
+    return work
+
+
+def table_of(work: Work, raters: Iterable[str]) -> AnnotationTable:
+    """Return prepared answers as a table, with raters in this order, and with a sentence about their splitting."""
+    table = AnnotationTable.from_answers(
+        (Answer(*key, answer.texts or (), work.texts_before_split.get(key)) for key, answer in work.answers.items()),
+        items=work.items,
+        raters=raters,
+        excluded=work.excluded,
+        casefold=work.options.casefold,
+        ignore_harakat=work.options.ignore_harakat,
+    )
+    table = replace(table, kind=work.kind.name, marks=work.marks.option)
+    if work.options.split is None or not work.kind.is_text:
+        return table
+    split = Split(work.options.split, work.n_split)
+    n_long = sum(any(len(text) > LONGEST for text in texts) for texts in table.written)
+    sentences = () if split.mode == "none" else (split.sentence(len(table.written), n_long),)
+    return replace(table, split=split, warnings=sentences)
+
+
+def _new_work(raw: RawField, options: ReadOptions, source: RawInput | None, marks: MissingMarks | None) -> Work:
+    kind = options.kind_of(raw.name)
+    return Work(
+        raw,
+        options,
+        find_kind(raw.kind if kind in (None, AUTO) else kind),
+        marks or MissingMarks.of(options.missing),
+        source or RawInput("", {"": raw}),
+        items=dict(raw.items),
+    )
+
+
+def _finish(work: Work) -> None:
     _match_regions(work)
     _split_texts(work)
     separate_values(work)
     _leave_out_marks(work)
     _leave_out_long(work)
     read_values(work)
-    return work
 
 
 def split_table(table: AnnotationTable, mode: str | None) -> AnnotationTable:
@@ -121,23 +135,17 @@ def split_table(table: AnnotationTable, mode: str | None) -> AnnotationTable:
     """
     if mode is None or table.split is not None or not find_kind(table.kind).is_text:
         return table
-    marks = MissingMarks.of(KEEP if table.marks is None else table.marks)
-    return replace(prepare_table(table, Preparation(marks, split=mode)), marks=table.marks)
+    options = ReadOptions(missing=KEEP if table.marks is None else table.marks, split=mode)
+    return replace(prepare_table(table, options), marks=table.marks)
 
 
-def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate: bool = False) -> AnnotationTable:
-    """Return a table of answers without missing marks, with values of its kind and within the limits.
-
-    Parameters
-    ----------
-    is_separate : bool
-        Whether each text is one value, so that lists in a text are not split.
-    """
+def prepare_table(table: AnnotationTable, options: ReadOptions) -> AnnotationTable:
+    """Return a table of answers without missing marks, with values of its kind and within the limits."""
     raw = RawField(kind=table.kind, items=dict.fromkeys(table.items), repeats="refuse")
-    raw.is_separate = is_separate or table.kind != TEXT
+    raw.is_separate = table.kind != TEXT
     rows = zip(table.item.tolist(), table.rater.tolist(), table.written, strict=True)
     raw.answers = [RawAnswer(table.items[i], table.raters[r], texts) for i, r, texts in rows]
-    prepared = prepare(raw, replace(settings, casefold=table.casefold, ignore_harakat=table.ignore_harakat))
+    prepared = prepare(raw, replace(options, casefold=table.casefold, ignore_harakat=table.ignore_harakat))
     excluded = (*table.excluded, *prepared.excluded)
     warnings = tuple(dict.fromkeys((*table.warnings, *prepared.warnings)))
     unchanged = {name: getattr(table, name) for name in ("reading", "input_sha256", "weights")}
@@ -145,12 +153,12 @@ def prepare_table(table: AnnotationTable, settings: Preparation, *, is_separate:
 
 
 def _merge_repeats(work: Work) -> None:
-    """Give each rater one answer to an item, under the names of the settings."""
-    settings = work.settings
-    repeats = work.raw.repeats if work.raw.is_merged else settings.repeats or work.raw.repeats
+    """Give each rater one answer to an item, under the names of the options."""
+    options, ignored = work.options, set(work.options.ignore_raters)
+    repeats = work.raw.repeats if work.raw.is_merged else options.repeats or work.raw.repeats
     for answer in work.raw.answers:
         name, input_name = work.name_of(answer.rater)
-        if settings.ignored_raters and not settings.ignored_raters.isdisjoint((name, input_name, answer.rater)):
+        if ignored and not ignored.isdisjoint((name, input_name, answer.rater)):
             work.excluded.append(Excluded(answer.item, name, IGNORED))
             continue
         if answer.reason:
@@ -169,8 +177,8 @@ def _merge_repeats(work: Work) -> None:
         work.n_repeated += 1
         if repeats == "refuse":
             raise InputError(
-                f"{work.location(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say with "
-                f"{option('repeats')} whether they are a set, or the first or last one counts."
+                f"{work.source.location(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say "
+                f"with {option('repeats')} whether they are a set, or the first or last one counts."
             )
         if repeats == "set":
             texts = (*(earlier.texts or ()), *(answer.texts or ()))
@@ -186,7 +194,7 @@ def _match_regions(work: Work) -> None:
     with_regions = sum(bool(answer.regions) for answer in work.answers.values())
     if not with_regions:
         return
-    if work.settings.regions == "pooled":
+    if work.options.regions == "pooled":
         work.notes.append(
             f"{plural(with_regions, 'answer has', 'answers have')} texts of regions: all texts of an annotation are "
             f"one answer, wherever its regions are. {option('regions', 'matched')} compares region by region."
@@ -225,8 +233,8 @@ def _region_items(item: str, answers: Sequence[tuple[str, RawAnswer]]) -> Iterat
 
 
 def _split_texts(work: Work) -> None:
-    """Split the texts of answers by the mode of the settings, unless they would have too many texts to compare."""
-    mode, marks = work.settings.split, work.settings.missing
+    """Split the texts of answers by the mode of the options, unless they would have too many texts to compare."""
+    mode, marks = work.options.split, work.marks
     if mode in (None, "none") or not work.kind.is_text:
         return
     parts_of: dict[str, tuple[str, ...]] = {}
@@ -250,10 +258,9 @@ def _split_texts(work: Work) -> None:
 
 def _leave_out_marks(work: Work) -> None:
     """Leave out texts that mark a missing answer, and answers that consist of them."""
-    marks = work.settings.missing.beside(text for answer in work.answers.values() for text in answer.texts or ())
-    work.marks = marks
+    work.marks = work.marks.beside(text for answer in work.answers.values() for text in answer.texts or ())
     for key, answer in list(work.answers.items()):
-        texts, excluded = marks.left_out(*key, answer.texts or ())
+        texts, excluded = work.marks.left_out(*key, answer.texts or ())
         if excluded:
             work.excluded += excluded
             work.put(key, answer, texts)

@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from softirr.answers.kinds import AUTO, KindOption, find_kind
-from softirr.answers.layout import Groups, Layout
 from softirr.answers.missing import MissingMarks
-from softirr.answers.prepare import Preparation
 from softirr.answers.splitting import check_split
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.text import normalize
+
+Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
+"""Columns by name; as a mapping, the name that each column or group of columns gets."""
+_ALLOWED = {
+    "regions": ("pooled", "matched"),
+    "header": ("first", "none"),
+    "empty": (None, "missing", "none"),
+    "repeats": (None, "set", "first", "last", "refuse"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +117,22 @@ class ReadOptions:
     ignore_raters: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if self.regions not in ("pooled", "matched"):
-            raise InputError(f"The option regions is {self.regions!r}, but can be pooled, matched.")
-        if self.header not in ("first", "none"):
-            raise InputError(f"The option header is {self.header!r}, but can be first, none.")
+        for name, allowed in _ALLOWED.items():
+            if (value := getattr(self, name)) not in allowed:
+                raise InputError(f"The option {name} is {value!r}, but can be {', '.join(filter(None, allowed))}.")
         check_split(self.split)
-        self.layout, self.marks  # noqa: B018 - each refuses what it cannot read
+        for name in ("control", "text", "raters", "ignore_raters"):
+            if isinstance(value := getattr(self, name), str):
+                object.__setattr__(self, name, (value,))
+        object.__setattr__(self, "ignore_raters", tuple(map(normalize, self.ignore_raters)))
+        names = {normalize(old): normalize(new) for old, new in (self.rater_names or {}).items()}
+        object.__setattr__(self, "rater_names", names)
+        if self.raters and (self.rater or self.text):
+            raise InputError(
+                f"With {option('raters')}, each rater has a column: name {option('item')} with it, and no other "
+                "columns."
+            )
+        MissingMarks.of(self.missing)
         kinds = self.kind.values() if isinstance(self.kind, Mapping) else () if self.kind is None else (self.kind,)
         for spec in kinds:
             if not isinstance(spec, str):
@@ -124,36 +141,10 @@ class ReadOptions:
                 find_kind(spec)
 
     @property
-    def layout(self) -> Layout:
-        """Columns as the options name them."""
-        return Layout(self.item, self.rater, self.text, self.raters, self.empty, self.repeats)
-
-    @property
-    def marks(self) -> MissingMarks:
-        """Which texts mean that an answer is missing."""
-        return MissingMarks.of(self.missing)
-
-    @property
-    def preparation(self) -> Preparation:
-        """How raw answers become tables."""
-        ignored = (self.ignore_raters,) if isinstance(self.ignore_raters, str) else self.ignore_raters
-        return Preparation(
-            self.marks,
-            self.casefold,
-            self.ignore_harakat,
-            self.empty,
-            self.repeats,
-            self.split,
-            regions=self.regions,
-            rater_names={normalize(old): normalize(new) for old, new in (self.rater_names or {}).items()},
-            ignored_raters=frozenset(map(normalize, ignored)),
-        )
+    def names_columns(self) -> bool:
+        """Whether the user names any column."""
+        return bool(self.item or self.rater or self.text or self.raters)
 
     def kind_of(self, field: str) -> str | None:
         """Return the kind that an option gives to a field: "auto", a name, or None for texts."""
         return self.kind if isinstance(self.kind, str | None) else self.kind.get(field)
-
-    @property
-    def controls(self) -> tuple[str, ...]:
-        """TextAreas of a Label Studio export."""
-        return (self.control,) if isinstance(self.control, str) else tuple(self.control or ())

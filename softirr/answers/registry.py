@@ -16,10 +16,10 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
-from softirr.answers.layout import listed, shown
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.weights import WeightColumn
 from softirr.errors import InputError, option
+from softirr.text import listed, shown
 
 GROUP = "softirr.readers"
 """Group of entry points by which other packages add formats."""
@@ -149,8 +149,10 @@ class Request:
     @property
     def texts(self) -> tuple[str, ...]:
         """Names of the fields that the user wants."""
-        names = self.options.layout.text
-        return tuple(self.options.controls) or tuple(name_part for name in names for name_part in name.split(","))
+        names = self.options.text
+        return tuple(self.options.control or ()) or tuple(
+            text for names_of_texts in names for text in names_of_texts.split(",")
+        )
 
     @property
     def names_columns(self) -> bool:
@@ -199,7 +201,7 @@ def tool_input(
     for name, raw_field in fields.items():
         raw_field.columns = raw_field.columns or (("text", name),)
         raw_field.notes = [*notes, *raw_field.notes]
-    return RawInput(request.name, format, dict(fields), n_rows, request.line, request.weights.of_item)
+    return RawInput(format, dict(fields), n_rows, request.line)
 
 
 def is_empty(value: Any) -> bool:

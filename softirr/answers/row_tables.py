@@ -9,14 +9,15 @@ from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.kinds import AUTO
-from softirr.answers.layout import Columns, Layout, UnknownColumns, columns_by_names, find_columns, listed
+from softirr.answers.layout import Columns, UnknownColumns, columns_by_names, find_columns
+from softirr.answers.read_options import ReadOptions
 from softirr.answers.registry import Request
-from softirr.answers.rows import Row, Rows
+from softirr.answers.rows import Rows
 from softirr.answers.values import is_number
 from softirr.answers.weights import WeightColumn
 from softirr.errors import InputError, option
 from softirr.plural import plural
-from softirr.text import normalize
+from softirr.text import listed, normalize
 
 _N_STANDARD = 3
 """Number of columns of a long table without any other column."""
@@ -25,24 +26,19 @@ _RATER, _ITEM = "\0rater", "row"
 """Names of the columns that a table of a single rater, or a table without a header, does not have."""
 
 
-def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> RawInput:
+def rows_input(table: Rows, request: Request) -> RawInput:
     """Return the raw answers of a table, with a field for each column of texts.
-
-    Parameters
-    ----------
-    layout : Layout, optional
-        Columns, if the reader knows them; by default the columns of the options.
 
     Raises
     ------
     InputError
         If the user has to name the columns, or a cell cannot be read.
     """
-    layout = layout or request.options.layout
-    if request.options.header == "none":
-        table, layout = _with_row_numbers(table, layout)
-    table = replace(table, has_values=request.options.kind not in (None, AUTO))
-    columns = find_columns(table.columns, layout, table.name)
+    options = request.options
+    if options.header == "none":
+        table, options = _with_row_numbers(table, options)
+    table = replace(table, has_values=options.kind not in (None, AUTO))
+    columns = find_columns(table.columns, options, table.name)
     if columns is None:
         raise UnknownColumns(table.name, table.columns)
     answer_columns = {table.columns[i] for indices in columns.groups.values() for i in indices}
@@ -50,10 +46,9 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
         raise InputError(
             f"{table.name}: the column {request.weights.name!r} has the weights, so it cannot have answers, too."
         )
-    rows = replace(table, blank="" if layout.empty else table.blank)
-    fields = _new_fields(table, columns, layout)
-    read = _read_long if columns.kind == "long" else _read_wide
-    are_short = [*read(rows, columns, fields, request.weights)]
+    rows = replace(table, blank="" if options.empty else table.blank)
+    fields = _new_fields(table, columns, options)
+    are_short = [*_read_rows(rows, columns, fields, request.weights)]
     if not are_short:
         raise InputError(f"{table.name} has a header but no answers.")
     request.weights.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
@@ -63,20 +58,20 @@ def rows_input(table: Rows, request: Request, layout: Layout | None = None) -> R
             field.notes.append(
                 f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
             )
-    return RawInput(table.name, table.format, fields, len(are_short), table.location, request.weights.of_item)
+    return RawInput(table.format, fields, len(are_short), table.location)
 
 
-def _with_row_numbers(table: Rows, layout: Layout) -> tuple[Rows, Layout]:
+def _with_row_numbers(table: Rows, options: ReadOptions) -> tuple[Rows, ReadOptions]:
     """Return a table without a header with its rows as items, if the user names no column of items."""
     first, table = table.peek(_SEARCHED)
     is_numeric = all(cell in (None, "") or is_number(cell) for _, cells in first for cell in cells)
-    if layout.item or layout.rater or layout.text or not (layout.raters or is_numeric):
-        return table, layout
+    if options.item or options.rater or options.text or not (options.raters or is_numeric):
+        return table, options
     rows = ((number, [str(n), *cells]) for n, (number, cells) in enumerate(table.rows, start=1))
     notes = (*table.notes, "Each row is an item, and each column a rater, because the table has no header.")
-    raters = layout.raters or table.columns
+    raters = options.raters or table.columns
     table = replace(table, columns=(_ITEM, *table.columns), rows=rows, notes=notes)
-    return table, replace(layout, item=_ITEM, raters=raters)
+    return table, replace(options, item=_ITEM, raters=raters)
 
 
 def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, notes: Sequence[str]) -> RawInput:
@@ -92,17 +87,17 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
     InputError
         If the user has to name the columns, or a cell cannot be read.
     """
-    layout = request.options.layout
+    options = request.options
     fields: dict[str, RawField] = {}
     names: dict[str, str] = {}
     n_rows = 0
     first: tuple[str, ...] = ()
     for rater, table in tables.items():
-        if layout.raters or layout.rater:
+        if options.raters or options.rater:
             raise InputError(
                 f"{table.name} is the table of one rater: name its columns with {option('item')} and {option('text')}."
             )
-        columns = _columns_of_rater(table, layout, first)
+        columns = _columns_of_rater(table, options, first)
         first = first or table.columns
         table_fields: dict[str, RawField] = {}
         for name in columns.groups:
@@ -111,19 +106,19 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
             table_fields[name] = fields.setdefault(field_name, new)
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
         with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)
-        n_rows += sum(1 for _ in _read_long(with_rater, columns, table_fields, request.weights, is_of_one_rater=True))
+        n_rows += sum(1 for _ in _read_rows(with_rater, columns, table_fields, request.weights, is_of_one_rater=True))
     request.weights.require(request.name, (name for table in tables.values() for name in table.columns))
     has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
     for name, field in fields.items():
         field.notes = [*notes, *field.notes]
-        field.may_be_source = name if has_more and not layout.names_columns else ""
-    return RawInput(request.name, format, fields, n_rows, request.line, request.weights.of_item)
+        field.may_be_source = name if has_more and not options.names_columns else ""
+    return RawInput(format, fields, n_rows, request.line)
 
 
-def _new_fields(table: Rows, columns: Columns, layout: Layout) -> dict[str, RawField]:
+def _new_fields(table: Rows, columns: Columns, options: ReadOptions) -> dict[str, RawField]:
     is_standard = columns.is_standard and table.blank != "missing"
     is_long = columns.kind == "long"
-    is_uncertain = is_long and not layout.names_columns and len(table.columns) > _N_STANDARD
+    is_uncertain = is_long and not options.names_columns and len(table.columns) > _N_STANDARD
     return {
         name: RawField(
             name,
@@ -138,7 +133,7 @@ def _new_fields(table: Rows, columns: Columns, layout: Layout) -> dict[str, RawF
     }
 
 
-def _read_long(
+def _read_rows(
     table: Rows,
     columns: Columns,
     fields: Mapping[str, RawField],
@@ -146,47 +141,30 @@ def _read_long(
     *,
     is_of_one_rater: bool = False,
 ) -> Iterator[bool]:
-    """Add the answers of a table with a row for each of them; yields False for each row."""
-    last = max(columns.used)
-    message = "expected item, rater and text" if columns.is_standard else ""
-    null_is_missing = columns.is_standard and table.blank == "null missing"
-    quotes = _OpenQuotes(table, columns) if table.delimiter and not is_of_one_rater else None
+    """Add the answers of a table; yields whether a row lacks cells of raters, which count as blank."""
+    is_long, is_standard = columns.kind == "long", columns.is_standard
+    last = max(columns.used if is_long else columns.item)
+    message = "expected item, rater and text" if is_standard else ""
+    null_is_missing = is_standard and table.blank == "null missing"
+    quotes = _OpenQuotes(table, columns) if table.delimiter and is_long and not is_of_one_rater else None
     for row in table:
         row.require(last, message)
-        item = row.name(columns.item, "item", is_standard=columns.is_standard)
-        rater = row.name(columns.rater, "rater", is_standard=columns.is_standard)
-        _add_weight(weights, row, item)
-        for name, indices in columns.groups.items():
-            cell = row.cells[indices[0]]
+        item = row.name(columns.item, "item", is_standard=is_standard)
+        row_rater = row.name(columns.rater, "rater", is_standard=is_standard) if is_long else ""
+        if weights.name is not None:
+            weights.add(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
+        for label, indices in columns.groups.items():
+            raw_field, rater = (fields[label], row_rater) if is_long else (fields[""], label)
+            cell = row.cells[indices[0]] if is_long else None
             if quotes is not None:
                 quotes.note(row.number, rater, cell)
             if null_is_missing and (cell is None or cell != cell):  # null or NaN
-                fields[name].add_item(item)
+                raw_field.add_item(item)
             else:
-                _add(fields[name], (item, rater), row, indices)
-        yield False
+                raw_field.add(item, rater, row.texts(indices), row.number)
+        yield not is_long and len(row.cells) < len(table.columns)
     if quotes is not None:
         quotes.check()
-
-
-def _read_wide(table: Rows, columns: Columns, fields: Mapping[str, RawField], weights: WeightColumn) -> Iterator[bool]:
-    """Add the answers of a table with a column for each rater; yields whether a row is too short."""
-    for row in table:
-        row.require(max(columns.item))
-        item = row.name(columns.item, "item")
-        _add_weight(weights, row, item)
-        for rater, indices in columns.groups.items():
-            _add(fields[""], (item, rater), row, indices)
-        yield len(row.cells) < len(table.columns)
-
-
-def _add_weight(weights: WeightColumn, row: Row, item: str) -> None:
-    if weights.name is not None:
-        weights.add(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
-
-
-def _add(field: RawField, key: tuple[str, str], row: Row, columns: Sequence[int]) -> None:
-    field.add(*key, row.texts(columns), row.number)
 
 
 class _OpenQuotes:
@@ -244,16 +222,16 @@ def _name_notes(table: Rows, columns: Columns) -> Iterator[str]:
             )
 
 
-def _columns_of_rater(table: Rows, layout: Layout, first: tuple[str, ...]) -> Columns:
+def _columns_of_rater(table: Rows, options: ReadOptions, first: tuple[str, ...]) -> Columns:
     """Return the columns of a table of one rater; tables of two columns have the columns of the first table."""
     folded = {name.casefold() for name in table.columns}
-    if layout.names_columns or {"item", "text"} <= folded:
-        return _with_rater(table, replace(layout, rater=_RATER))
+    if options.names_columns or {"item", "text"} <= folded:
+        return _with_rater(table, replace(options, rater=_RATER))
     columns = columns_by_names(("rater", *table.columns))
     if columns is None and len(table.columns) == 2:
         item, text = first if len(first) == 2 else table.columns
         if {item.casefold(), text.casefold()} == folded:
-            return _with_rater(table, Layout(item, _RATER, (text,)))
+            return _with_rater(table, replace(options, item=item, rater=_RATER, text=(text,)))
         raise InputError(
             f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each "
             "column one way."
@@ -266,7 +244,7 @@ def _columns_of_rater(table: Rows, layout: Layout, first: tuple[str, ...]) -> Co
     return columns
 
 
-def _with_rater(table: Rows, layout: Layout) -> Columns:
-    columns = find_columns((_RATER, *table.columns), layout, table.name)
+def _with_rater(table: Rows, options: ReadOptions) -> Columns:
+    columns = find_columns((_RATER, *table.columns), options, table.name)
     assert columns is not None
     return columns

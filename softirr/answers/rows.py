@@ -191,7 +191,7 @@ def with_header(
     header = first[0][1]
     if options.header == "none":
         return _numbered_columns(len(header)), chain(first, rows)
-    if not options.layout.names_columns:
+    if not options.names_columns:
         _refuse_numbers_as_header(name, header, first[1:])
     return tuple((cell or "").strip() for cell in header), chain(first[1:], rows)
 

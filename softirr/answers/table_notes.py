@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from softirr.answers.answer import RawInput
-from softirr.answers.layout import shown
 from softirr.answers.missing import AUTO, MissingMarks
 from softirr.answers.preparation import Work
 from softirr.answers.table import AnnotationTable
 from softirr.errors import option
 from softirr.plural import plural
-from softirr.text import normalize
+from softirr.text import normalize, shown
 
 _LONGEST = 40
 _NUMBER = re.compile(r"[+]?(\d{1,3}(?:[,'’ ]\d{3})+|\d+)(?:\.0*)?")
@@ -152,16 +150,15 @@ _FEW = 3
 """Items on which all raters may well agree."""
 
 
-def rater_notes(work: Work, source: RawInput | None) -> Iterator[str]:
-    """Yield which names of the settings no rater has, and which raters get one name."""
-    settings = work.settings
-    if not settings.rater_names and not settings.ignored_raters:
+def rater_notes(work: Work) -> Iterator[str]:
+    """Yield which names of the options no rater has, and which raters get one name."""
+    options = work.options
+    if not options.rater_names and not options.ignore_raters:
         return
-    fields = [work.raw] if source is None else source.fields.values()
-    names = {answer.rater: work.name_of(answer.rater) for raw in fields for answer in raw.answers}
+    names = {answer.rater: work.name_of(answer.rater) for raw in work.source.fields.values() for answer in raw.answers}
     all_names = {name for rater, (name, input_name) in names.items() for name in (rater, name, input_name)}
-    for setting, raters in (("ignore-raters", settings.ignored_raters), ("rater-names", settings.rater_names)):
-        if unknown := sorted(set(raters) - all_names):
+    for setting, raters in (("ignore-raters", options.ignore_raters), ("rater-names", options.rater_names)):
+        if unknown := sorted(set(raters or ()) - all_names):
             yield f"No rater is named {_quoted(unknown, ' or ')}, as {option(setting)} says."
     merged: dict[str, set[str]] = {}
     for name, input_name in names.values():
@@ -179,8 +176,8 @@ def _quoted(names: Sequence[str], word: str) -> str:
 
 def table_notes(work: Work) -> Iterator[str]:
     """Yield what to know about blank cells, repeated rows and answers that are the same everywhere."""
-    raw, settings = work.raw, work.settings
-    of = f" of {raw.name}" if work.is_one_of_several else ""
+    raw, options = work.raw, work.options
+    of = f" of {raw.name}" if len(work.source.fields) > 1 else ""
     if raw.may_be_source and (n := _n_identical(work)) > _FEW:
         yield (
             f"All raters of each of {n:,} items have the same {raw.may_be_source}. If this is the text that they were "
@@ -191,9 +188,9 @@ def table_notes(work: Work) -> Iterator[str]:
             f"All {n:,} items have the same answers by the same raters. If this is a join gone wrong, correct the "
             "table."
         )
-    if work.n_blank and raw.from_cells and settings.empty is None:
+    if work.n_blank and raw.from_cells and options.empty is None:
         yield from _blank_notes(work, of)
-    if work.n_repeated and raw.notes_repeats and settings.repeats is None:
+    if work.n_repeated and raw.notes_repeats and options.repeats is None:
         rows = plural(work.n_repeated, f"row{of} repeats", f"rows{of} repeat")
         yield (
             f"{rows} a rater and an item. The rows of a rater and an item count as a set of texts. If later rows are "

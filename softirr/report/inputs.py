@@ -189,7 +189,7 @@ def _changed(options: ReadOptions) -> list[str]:
 
 def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationTable:
     names = {str(name).casefold() for name in answers}
-    named_columns = options.layout.names_columns
+    named_columns = options.names_columns
     if named_columns or names >= _COLUMNS:
         return read(_Columns({str(name): list(values) for name, values in answers.items()}), options)
     if all(isinstance(values, Mapping) for values in answers.values()):

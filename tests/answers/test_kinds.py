@@ -12,7 +12,7 @@ import pytest
 
 import softirr
 from softirr.answers.kinds import CONTROL_KINDS, NO_VALUE, find_kind, kind_names
-from softirr.answers.prepare import Preparation, prepare_table
+from softirr.answers.prepare import prepare_table
 from softirr.cli.main import main
 from tests.answers.plain_rows import json_file, left_out, refusal, text_file
 
@@ -243,7 +243,7 @@ def test_a_part_of_a_table_keeps_its_kind():
 )
 def test_values_are_not_compared_by_their_letters(use):
     answers = [softirr.Answer(str(n), who, str(8 + n % 5)) for n in range(12) for who in "abc"]
-    table = prepare_table(softirr.AnnotationTable.from_answers(answers), Preparation(kind="interval"))
+    table = prepare_table(softirr.AnnotationTable.from_answers(answers), softirr.ReadOptions(kind="interval"))
     with pytest.raises(softirr.InputError, match="has values of the kind interval, which only"):
         use(table)
 

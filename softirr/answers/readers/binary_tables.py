@@ -10,12 +10,12 @@ from itertools import chain, islice, repeat
 from typing import IO, Any
 
 from softirr.answers.archives import names_inside
-from softirr.answers.layout import listed
 from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, needed, refused
 from softirr.answers.values import value_text
 from softirr.errors import InputError, option
+from softirr.text import listed
 
 NO_RESULT = "#N/A"
 """Text of a formula that was saved without its result: a mark of a missing answer, as errors of Excel are."""

@@ -13,9 +13,9 @@ from typing import Any, cast
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.archives import Folder
 from softirr.answers.kinds import TEXT
-from softirr.answers.layout import listed
 from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, is_empty, tool_input, unread_fields
 from softirr.errors import InputError
+from softirr.text import listed
 
 _NAME = "label"
 _READ = frozenset({"id", "text", "label", "annotations"})

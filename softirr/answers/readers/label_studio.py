@@ -30,12 +30,12 @@ from softirr.answers.labelstudio import (
 from softirr.answers.labelstudio_results import (
     mappings,
 )
-from softirr.answers.layout import listed
 from softirr.answers.registry import Format, Records, Request, Ways
 from softirr.answers.rows import Rows
 from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
 from softirr.plural import plural
+from softirr.text import listed
 
 _MOST_KEYS = 30
 
@@ -249,9 +249,7 @@ def _input(export: Export, notes: list[str]) -> RawInput:
         use_turns(raw_field)
         raw_field.notes = [*notes, *control_notes(export, name, control)]
         fields[name] = raw_field
-    return RawInput(
-        request.name, "label-studio", fields, export.n_tasks, request.line, request.weights.of_item, export.names
-    )
+    return RawInput("label-studio", fields, export.n_tasks, request.line, export.names)
 
 
 FORMATS = (

@@ -13,13 +13,12 @@ from typing import Any
 
 from softirr.answers.answer import NO_RATER, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT
-from softirr.answers.layout import listed
 from softirr.answers.registry import Format, Records, Request, Ways, chosen_texts, is_empty, tool_input, unread_fields
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.errors import InputError, option
 from softirr.plural import plural
-from softirr.text import is_blank
+from softirr.text import is_blank, listed
 
 _NOT_TOLD = (
     "This export of Label Studio does not say which answers were copied from predictions or filled in from the task's "

@@ -8,11 +8,12 @@ from pathlib import Path
 from softirr.answers.answer import RawInput
 from softirr.answers.archives import TABLES, Folder
 from softirr.answers.json_values import json_rows
-from softirr.answers.layout import columns_by_names, listed
+from softirr.answers.layout import columns_by_names
 from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.row_tables import per_rater_input
 from softirr.answers.rows import Rows
 from softirr.errors import InputError
+from softirr.text import listed
 
 _INSTRUCTIONS = ("readme", "read me", "liesmich")
 """Beginnings of the names of files that have no answers."""
@@ -62,7 +63,7 @@ def _of_subfolders(folder: Folder) -> dict[str, Path]:
 
 def _other_tables(tables: Mapping[str, Rows], request: Request) -> list[str]:
     """Tables such as a list of codes: without known columns and any column of the others, which have them."""
-    if request.options.layout.names_columns:
+    if request.options.names_columns:
         return []
     folded = {name: {column.casefold() for column in table.columns} for name, table in tables.items()}
     recognized = [name for name, table in tables.items() if columns_by_names((*table.columns, "rater")) is not None]

@@ -39,11 +39,12 @@ class KindMeasure(IndexedMeasure):
 
     Examples
     --------
-    >>> from softirr.answers.prepare import Preparation, prepare_table
+    >>> from softirr.answers.prepare import prepare_table
+    >>> from softirr.answers.read_options import ReadOptions
     >>> from softirr.answers.table import Answer
     >>> rows = [("1", "ann", "1"), ("1", "bob", "2"), ("2", "ann", "5"), ("2", "bob", "5")]
     >>> rated = AnnotationTable.from_answers(Answer(*row) for row in rows)
-    >>> table = prepare_table(rated, Preparation(kind="interval"))
+    >>> table = prepare_table(rated, ReadOptions(kind="interval"))
     >>> KindMeasure(table).score([("1", "2"), ("1", "5"), ("2", "2")]).tolist()
     [0.9375, 0.0, 1.0]
     """

@@ -14,7 +14,8 @@ from nltk.metrics.distance import jaccard_distance, masi_distance
 from sklearn.metrics import cohen_kappa_score
 
 import softirr
-from softirr.answers.prepare import Preparation, prepare_table
+from softirr.answers.prepare import prepare_table
+from softirr.answers.read_options import ReadOptions
 from softirr.meaning.measures.kinds import KindMeasure
 
 EXACT = {"abs": 1e-12, "rel": 0}
@@ -43,7 +44,7 @@ def table_of(kind, *answers):
     table = softirr.AnnotationTable.from_answers(
         softirr.Answer("1", str(n), answer) for n, answer in enumerate(answers)
     )
-    return prepare_table(table, Preparation(kind=kind))
+    return prepare_table(table, ReadOptions(kind=kind))
 
 
 def equivalence(kind, a, b):
@@ -219,7 +220,7 @@ def test_value_that_no_one_else_answered_changes_nothing(kind):
 def test_scale_ignores_values_that_no_one_else_answered():
     rows = [("1", "ann", "1"), ("1", "bob", "5"), ("2", "ann", "-7"), ("3", "ann", "1e9")]
     rated = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
-    table = prepare_table(rated, Preparation(kind="interval"))
+    table = prepare_table(rated, ReadOptions(kind="interval"))
     numbers, positions = KindMeasure(table).scale
     assert set(zip(numbers, positions, strict=True)) == {(1, 0), (5, 1)}
 
@@ -267,7 +268,7 @@ def test_a_report_without_matches_has_the_same_numbers() -> None:
         for n in range(9)
         for rater, n_categories in (("x", 1), ("y", 2))
     ]
-    table = prepare_table(softirr.AnnotationTable.from_answers(rows), Preparation(kind="nominal"))
+    table = prepare_table(softirr.AnnotationTable.from_answers(rows), ReadOptions(kind="nominal"))
     with_matches, without_matches = (
         softirr.agreement(table, options=softirr.AgreementOptions(matches=matches)) for matches in (True, False)
     )
