@@ -6,19 +6,18 @@ Which annotations count is decided in :mod:`softirr.answers.labelstudio`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from softirr.answers import export_check
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.archives import Folder
-from softirr.answers.export_controls import (
+from softirr.answers.export_tasks import (
     Export,
+    check_results,
+    check_task,
     chosen_controls,
     control_notes,
-    note_results,
-    pool_turns,
+    count_results,
     unread_note,
     use_turns,
 )
@@ -105,19 +104,11 @@ def _merge(export: Export, export_of_file: Export, rater: str | None) -> None:
             sources = tuple(source if source.is_prediction else source._replace(rater=rater) for source in sources)
         earlier = export.tasks.get(item, TaskAnswers(item, ()))
         export.tasks[item] = TaskAnswers(item, earlier.sources + sources, earlier.drafts + task.drafts)
-    for name, found_control in export_of_file.controls.items():
-        control = export.controls.setdefault(name, replace(found_control, n_results=0, n_prefilled=0))
-        control.n_results += found_control.n_results
-        control.n_prefilled += found_control.n_prefilled
-        control.kind = "set" if "set" in (control.kind, found_control.kind) else control.kind
-    export.types |= export_of_file.types
-    export.unread += export_of_file.unread
     export.names |= export_of_file.names if rater is None else {}
     export.keys |= export_of_file.keys
     export.n_tasks += export_of_file.n_tasks
     export.n_twice += export_of_file.n_twice
-    export.n_only_textarea += export_of_file.n_only_textarea
-    export.joint_textareas |= export_of_file.joint_textareas
+    export.n_prefilled += export_of_file.n_prefilled
 
 
 def _records(folder: Folder, path: Path) -> Records:
@@ -159,10 +150,8 @@ def _add_tasks(export: Export, name: str, records: Records) -> None:
         identifier = task.get("id")
         if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
             raise InputError(f"{name}: task number {number} has no id.")
-        try:
-            export_check.check_task(task, has_predictions=request.options.predictions_as_raters)
-        except export_check.Damage as damage:
-            raise InputError(f"{name}, line {line}: task {listed([str(identifier)])[:40]}: {damage}.") from None
+        task_location = f"{name}, line {line}: task {listed([str(identifier)])[:40]}"
+        check_task(task, task_location, has_predictions=request.options.predictions_as_raters)
         _add_task(export, f"{name}, line {line}", task)
     if not number:
         raise InputError(f"{name} has no tasks.")
@@ -184,7 +173,7 @@ def _add_task(export: Export, location: str, task: Mapping[str, Any]) -> None:
         if annotation.get("was_cancelled") is None and not export.no_mark:
             name = annotation.get("id", f"number {number}")
             export.no_mark = f"{location}: task {listed([str(task['id'])])[:40]}: annotation {name}"
-    note_results(export, location, read, data)
+    check_results(export, location, read, data)
     earlier = export.tasks.get(item)
     if earlier is not None:
         read = TaskAnswers(item, earlier.sources + read.sources, earlier.drafts + read.drafts)
@@ -227,7 +216,7 @@ def _note_name(export: Export, user: Any) -> None:
 
 def _input(export: Export, notes: list[str]) -> RawInput:
     request = export.request
-    pool_turns(export)
+    count_results(export)
     control_names = chosen_controls(export)
     request.weights.require(request.name, export.keys)
     if export.n_twice:

@@ -1,0 +1,300 @@
+"""The tasks of Label Studio's exports: checks of their form, and their controls, which are read or not compared.
+
+A damaged export is refused instead of being read as empty answers. Only what decides who answered what is checked: keys
+that are new in another version of Label Studio pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from softirr.answers.answer import RawField
+from softirr.answers.kinds import TEXT
+from softirr.answers.labelstudio import (
+    TaskAnswers,
+)
+from softirr.answers.labelstudio_results import (
+    LABELS,
+    Result,
+    turn_names,
+)
+from softirr.answers.registry import Request
+from softirr.errors import InputError, option
+from softirr.plural import plural
+from softirr.text import listed, shown
+
+_ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def check_task(task: Mapping[str, Any], location: str, *, has_predictions: bool) -> None:
+    """Refuse a task that can't be read as it was exported.
+
+    Parameters
+    ----------
+    task : mapping
+        An entry of the export, with the key ``annotations``.
+    location : str
+        Its file, line and id, for messages.
+    has_predictions : bool
+        Whether its predictions count as raters, and are checked too.
+
+    Raises
+    ------
+    InputError
+        Names the annotation or prediction and its damage.
+    """
+    dated: dict[tuple[str, str], bool] = {}
+    for annotation, entry_location in _entries(task, "annotation", location):
+        user = _checked_user(annotation, entry_location)
+        _check_result(annotation, entry_location)
+        for key in ("updated_at", "created_at"):
+            date = annotation.get(key)
+            if date is not None and not (isinstance(date, str) and _DATE.match(date)):
+                raise InputError(f"{entry_location}: {key} is not a date.")
+            if dated.setdefault((key, user), date is not None) != (date is not None):
+                raise InputError(
+                    f"{entry_location}: {key} is missing, so that the newer of two answers by one user is not known."
+                )
+    for prediction, entry_location in _entries(task, "prediction", location) if has_predictions else ():
+        if not isinstance(prediction.get("model_version"), str | None):
+            raise InputError(f"{entry_location}: its model_version is not a text.")
+        _check_result(prediction, entry_location)
+
+
+def _entries(task: Mapping[str, Any], what: str, location: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield the annotations or predictions of a task, each with its location."""
+    entries = task.get(f"{what}s")
+    if not isinstance(entries, list):
+        raise InputError(f"{location}: its {what}s are not a list.")
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, Mapping):
+            raise InputError(
+                f"{location}: {what} number {number} is not an object (export the {what}s with their results)."
+            )
+        id = entry.get("id")
+        is_named = isinstance(id, int | str) and not isinstance(id, bool)
+        yield entry, f"{location}: {what} {shown(str(id)) if is_named else f'number {number}'}"
+
+
+def _checked_user(annotation: Mapping[str, Any], location: str) -> str:
+    """Return who annotated."""
+    if not isinstance(annotation.get("was_cancelled"), bool | None):
+        raise InputError(f"{location}: was_cancelled is neither true nor false.")
+    if "completed_by" not in annotation:
+        raise InputError(f"{location}: completed_by is missing.")
+    user = annotation["completed_by"]
+    if isinstance(user, Mapping):
+        user = user.get("id", user.get("email", {}))
+    if isinstance(user, bool) or not isinstance(user, int | str | None) or user == "":
+        raise InputError(f"{location}: completed_by names no user.")
+    return str(user)
+
+
+def _check_result(source: Mapping[str, Any], location: str) -> None:
+    if "result" not in source:
+        raise InputError(f"{location}: result is missing.")
+    if not isinstance(source["result"], list):
+        raise InputError(f"{location}: its result is not a list.")
+    for region in source["result"]:
+        if not isinstance(region, Mapping) or not isinstance(region.get("type"), str):
+            raise InputError(f"{location}: an entry of its result has no type.")
+        if region["type"] == "textarea":
+            _check_textarea(region, location)
+
+
+def _check_textarea(region: Mapping[str, Any], location: str) -> None:
+    if not isinstance(region.get("from_name"), str):
+        raise InputError(f"{location}: a textarea result does not name its TextArea (from_name).")
+    origin = region.get("origin")
+    if not isinstance(origin, str | None) or origin not in _ORIGINS:
+        raise InputError(f"{location}: a textarea result has an unknown origin.")
+    value = region.get("value")
+    if not isinstance(value, Mapping) or "text" not in value:
+        raise InputError(f"{location}: a textarea result has no value with a text.")
+    text = value["text"]
+    if not all(isinstance(text_part, str) for text_part in (text if isinstance(text, list) else [text])):
+        raise InputError(f"{location}: the text of a textarea result is neither a text nor a list of texts.")
+
+
+_EXTRA = ("chatmessage", "reactcode", "")
+"""Types of results that are fields only if they are named, or nothing else is there; with the types of labels."""
+
+
+@dataclass
+class Control:
+    """Kind, type and number of the results of a control."""
+
+    kind: str
+    type: str
+    n_results: int = 0
+
+    @property
+    def is_extra(self) -> bool:
+        """Whether the control is a field only if it is named, or if it is the only one."""
+        return self.kind == LABELS or self.type in _EXTRA
+
+
+@dataclass
+class Export:
+    """The tasks of one or several exports, and counts of their results."""
+
+    request: Request
+    tasks: dict[str, TaskAnswers] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, None] = field(default_factory=dict)
+    annotation_ids: dict[str, set[str]] = field(default_factory=dict)
+    no_mark: str = ""
+    has_marks: bool = False
+    n_tasks: int = 0
+    n_twice: int = 0
+    n_prefilled: Counter[str] = field(default_factory=Counter)
+    controls: dict[str, Control] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
+    n_only_textarea: Counter[str] = field(default_factory=Counter)
+    joint_textareas: set[str] = field(default_factory=set)
+
+
+def check_results(export: Export, location: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
+    """Refuse results of a control with different types, and count those that are the text in the data of the task."""
+    for result in (result for source in task.sources for result in source.results):
+        known_type = export.types.setdefault(result.field, result.type)
+        if known_type != result.type and "textarea" in (known_type, result.type):
+            types = f"{shown(known_type) or '(none)'} and {shown(result.type) or '(none)'}"
+            raise InputError(f"{location}: results of {shown(result.field)} have the types {types}.")
+        prefill = data.get(result.field)
+        export.n_prefilled[result.field] += isinstance(prefill, str) and result.texts == (prefill,)
+
+
+def count_results(export: Export) -> None:
+    """Count the results of each control, and those that are not read."""
+    names = _pool_turns(export)
+    for source in (source for task in export.tasks.values() for source in task.sources):
+        n_values = Counter[tuple[str, int | None]]()
+        texts = {result.field for result in source.results if result.type == "textarea"}
+        for result in source.results:
+            if not result.kind:
+                export.unread[result.type] += 1
+                continue
+            control = export.controls.setdefault(result.field, Control(result.kind, result.type))
+            control.n_results += 1
+            n_values[result.field, result.turn] += len(result.texts)
+            if (control.kind == "nominal" and n_values[result.field, result.turn] > 1) or (
+                control.kind == "ranking" and result.is_set
+            ):
+                control.kind = "set"
+        if texts and not source.reason and not source.is_prediction and not names:
+            export.n_only_textarea.update(texts if len(texts) == 1 else ())
+            export.joint_textareas |= texts if len(texts) > 1 else set()
+
+
+def use_turns(raw_field: RawField) -> None:
+    """Replace tasks by their turns if the turns are the items."""
+    turns = {row.item for row in raw_field.answers if not row.reason} - raw_field.items.keys()
+    if turns:
+        with_turns = {item.rpartition("/")[0] for item in turns}
+        order = {item: number for number, item in enumerate(raw_field.items)}
+        raw_field.items = {item: None for item in raw_field.items if item not in with_turns}
+        item_of_turn = {(order[task], int(turn)): item for item in turns for task, _, turn in [item.rpartition("/")]}
+        raw_field.items |= dict.fromkeys(item for _, item in sorted(item_of_turn.items()))
+
+
+def _pool_turns(export: Export) -> Mapping[str, tuple[str, int]]:
+    """Make one field of the numbered controls of a Repeater; return the field and the turn of each."""
+    results = {
+        result.field: result for task in export.tasks.values() for source in task.sources for result in source.results
+    }
+    names = turn_names(results.values())
+
+    def renamed(result: Result) -> Result:
+        base, turn = names.get(result.field, (result.field, result.turn))
+        return result._replace(field=base, turn=turn)
+
+    for item, task in export.tasks.items() if names else ():
+        sources = (result._replace(results=tuple(map(renamed, result.results))) for result in task.sources)
+        export.tasks[item] = task._replace(sources=tuple(sources))
+    for name, (base, _) in names.items():
+        export.n_prefilled[base] += export.n_prefilled.pop(name, 0)
+    return names
+
+
+def chosen_controls(export: Export) -> list[str]:
+    """Return the named controls; by default the only TextArea and, if kinds are read, all other controls."""
+    request, controls, name = export.request, export.controls, export.request.name
+    main = [key for key, control in controls.items() if not control.is_extra]
+    is_text = request.options.kind is None
+    readable = [key for key, control in controls.items() if control.kind == TEXT or not is_text]
+    for wanted_name in request.texts:
+        if wanted_name not in readable:
+            what = f"TextArea named {wanted_name!r}" if is_text else f"control named {wanted_name!r} with answers"
+            raise InputError(f"{name} has no {what}; it has {listed(readable) or 'none'}.")
+    if request.texts:
+        return list(request.texts)
+    usable = main or list(controls)
+    texts = [key for key in usable if controls[key].kind == TEXT]
+    other_fields = [key for key in usable if controls[key].kind != TEXT]
+    if len(texts) > 1:
+        raise InputError(
+            f"{name} has several TextArea controls ({listed(texts)}): choose one with {option('control')}."
+        )
+    if not usable or (is_text and not texts):
+        raise _no_texts(export, other_fields)
+    return [*texts, *(() if is_text else other_fields)]
+
+
+def _no_texts(export: Export, not_chosen: Sequence[str]) -> InputError:
+    name = export.request.name
+    if not_chosen:
+        return InputError(
+            f"{name} has no TextArea answers. softirr score compares its other controls: {listed(not_chosen)}."
+        )
+    types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in export.unread.most_common())
+    read = f": its results are {types}, which softirr does not compare" if types else ""
+    return InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea{read}.")
+
+
+def unread_note(export: Export, control_names: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence that names and counts the results that are not compared."""
+    counts = Counter(export.unread)
+    is_named = bool(export.request.texts)
+    not_chosen = {
+        name: control
+        for name, control in export.controls.items()
+        if name not in control_names and (control.is_extra or not is_named)
+    }
+    for control in not_chosen.values():
+        counts[control.type] += control.n_results
+    if not counts:
+        return
+    types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
+    advice = ""
+    if not_chosen:
+        name, control = next(iter(not_chosen.items()))
+        choice = option("control" if control.is_extra else "field", name)
+        advice = f" {choice} compares {'them' if len(counts) == 1 else 'the results of this control'}."
+    yield f"Results that are not compared: {types}.{advice}"
+
+
+def control_notes(export: Export, name: str, control: Control) -> Iterator[str]:
+    """Yield what to know about the answers to a control: a prefilled TextArea, or another name of it."""
+    if (n := export.n_prefilled[name]) and control.type == "textarea":
+        yield (
+            f"{plural(n, 'answer is', 'answers are')} the text of {listed([name])} in the data of the task, which may "
+            "have filled the TextArea."
+        )
+    if control.kind != TEXT or name not in export.n_only_textarea:
+        return
+    for other_name, n in sorted(export.n_only_textarea.items()):
+        if other_name != name and other_name not in export.joint_textareas and name not in export.joint_textareas:
+            yield (
+                f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other_name])} "
+                f"and none under {listed([name])}, and no annotation has both: "
+                f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is "
+                f"the other one’s earlier name, {'it is' if n == 1 else 'they are'} missing: leave "
+                f"{'it' if n == 1 else 'them'} out."
+            )
