@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.ratings import Ratings
 from softirr.answers.values import is_missing
 from softirr.errors import InputError
 
@@ -21,79 +21,54 @@ _WAY_OUT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class CategoryMatrix:
-    """The given cells of an items × raters matrix.
+def matrix_ratings(matrix: Any, *, renumber: bool = False) -> Ratings:
+    """Return the ratings in a matrix.
 
-    Attributes
+    Parameters
     ----------
-    item, rater : ndarray of int64, shape (n,)
-        Row and column of each cell that is not missing.
-    category : ndarray, shape (n,)
-        Category number of each, of any integer type, or Python integers.
+    matrix : array_like, shape (n_items, n_raters)
+        Whole numbers from 0, also as floats or truth values. None, NaN, ``pandas.NA``, masked and negative cells are
+        missing.
+    renumber : bool
+        Number the categories in use from 0: the numbers themselves are names only.
+
+    Raises
+    ------
+    InputError
+        If it has no two dimensions, or a cell has anything else; the message names the cell. Without `renumber`, also
+        if a number does not fit a signed 64-bit integer.
+
+    Examples
+    --------
+    >>> matrix_ratings([[0, 2.0], [None, 1]]).answer.tolist()
+    [0, 2, 1]
     """
-
-    item: NDArray[np.int64]
-    rater: NDArray[np.int64]
-    category: NDArray[Any]
-    n_items: int
-    n_raters: int
-
-    @classmethod
-    def of(cls, matrix: Any) -> CategoryMatrix:
-        """Read a matrix.
-
-        Parameters
-        ----------
-        matrix : array_like, shape (n_items, n_raters)
-            Whole numbers from 0, also as floats or truth values. None, NaN, ``pandas.NA``, masked and negative cells
-            are missing.
-
-        Raises
-        ------
-        InputError
-            If it has no two dimensions, or a cell has anything else; the message names the cell.
-
-        Examples
-        --------
-        >>> CategoryMatrix.of([[0, 2.0], [None, 1]]).category.tolist()
-        [0, 2, 1]
-        """
-        values, masked = _cells(matrix)
-        if values.dtype.kind == "b" or not values.size:
-            values = values.astype(np.int64)
-        if values.dtype.kind == "O":
-            numbers_of, missing = _objects(values, masked)
-        elif values.dtype.kind == "f":
-            missing = masked | np.isnan(values)
-            numbers_of = _whole(np.where(missing, -1, values))
-            missing |= numbers_of < 0
-        elif values.dtype.kind in "iu":
-            numbers_of, missing = values, masked | (values < 0)
-        else:
-            raise _not_a_category(0, 0, values[0, 0])
-        item, rater = np.nonzero(~missing)
-        return cls(item.astype(np.int64), rater.astype(np.int64), numbers_of[item, rater], *values.shape)
-
-    def numbers(self) -> tuple[NDArray[np.int64], int]:
-        """The categories as they are numbered, and how many the numbers need.
-
-        Raises
-        ------
-        InputError
-            If a number does not fit a signed 64-bit integer.
-        """
-        largest = int(self.category.max()) if self.category.size else -1
-        if largest > np.iinfo(np.int64).max:
+    values, masked = _cells(matrix)
+    if values.dtype.kind == "b" or not values.size:
+        values = values.astype(np.int64)
+    if values.dtype.kind == "O":
+        numbers_of, missing = _objects(values, masked)
+    elif values.dtype.kind == "f":
+        missing = masked | np.isnan(values)
+        numbers_of = _whole(np.where(missing, -1, values))
+        missing |= numbers_of < 0
+    elif values.dtype.kind in "iu":
+        numbers_of, missing = values, masked | (values < 0)
+    else:
+        raise _not_a_category(0, 0, values[0, 0])
+    item, rater = np.nonzero(~missing)
+    category = numbers_of[item, rater]
+    if renumber:
+        categories, category = np.unique(category, return_inverse=True)
+        category, n_categories = category.reshape(-1), len(categories)
+    else:
+        n_categories = int(category.max()) + 1 if category.size else 0
+        if n_categories - 1 > np.iinfo(np.int64).max:
             raise InputError(
-                f"The matrix has the category {largest}, which is too large: number the categories from 0."
+                f"The matrix has the category {n_categories - 1}, which is too large: number the categories from 0."
             )
-        return self.category.astype(np.int64), largest + 1
-
-    def renumbered(self) -> tuple[NDArray[np.int64], int]:
-        """The categories in use, numbered from 0 in ascending order, and how many there are."""
-        categories, number = np.unique(self.category, return_inverse=True)
-        return number.reshape(-1).astype(np.int64), len(categories)
+    sizes = len(values), values.shape[1], n_categories
+    return Ratings(item.astype(np.int64), rater.astype(np.int64), category.astype(np.int64), *sizes)
 
 
 def _cells(matrix: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:

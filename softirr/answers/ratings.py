@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.answers.category_matrix import CategoryMatrix
 from softirr.errors import InputError
 
 MOST_COMPARISONS = 10_000_000
@@ -66,26 +65,6 @@ class Ratings:
         """The rows of an ``AnnotationTable``."""
         sizes = len(table.items), len(table.raters), len(table.answers)
         return cls(table.item, table.rater, table.answer, *sizes, weights=table.weights)
-
-    @classmethod
-    def from_matrix(cls, matrix: Any, *, renumber: bool = False) -> Ratings:
-        """Ratings of a matrix of category numbers.
-
-        Parameters
-        ----------
-        matrix : array_like, shape (n_items, n_raters)
-            As for :meth:`softirr.answers.category_matrix.CategoryMatrix.of`.
-        renumber : bool
-            Number the categories in use from 0: the numbers themselves are names only.
-
-        Raises
-        ------
-        InputError
-            If a cell is not a category number.
-        """
-        cells = CategoryMatrix.of(matrix)
-        answer, n_answers = cells.renumbered() if renumber else cells.numbers()
-        return cls(cells.item, cells.rater, answer, cells.n_items, cells.n_raters, n_answers)
 
     @cached_property
     def per_item(self) -> Ints:
@@ -147,6 +126,40 @@ class Ratings:
         """The same items, raters and answers, with these rows only."""
         sizes = self.n_items, self.n_raters, self.n_answers
         return Ratings(self.item[rows], self.rater[rows], self.answer[rows], *sizes, weights=self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedRatings:
+    """Ratings with items and raters numbered by their sorted ids, so that random pairs do not depend on a file's order.
+
+    Attributes
+    ----------
+    ratings : Ratings
+        Sorted by item, then by rater.
+    rows : shape (n,)
+        The table's row of each row of ``ratings``.
+    """
+
+    ratings: Ratings
+    rows: Ints
+
+    @classmethod
+    def of(cls, table: Any) -> OrderedRatings:
+        """The ratings of an ``AnnotationTable``."""
+        unordered = Ratings.of(table)
+        items, raters = _ranks(table.items), _ranks(table.raters)
+        rows = np.lexsort((raters[unordered.rater], items[unordered.item]))
+        columns = items[unordered.item[rows]], raters[unordered.rater[rows]], unordered.answer[rows]
+        weights = None if unordered.weights is None else unordered.weights[np.argsort(items)]
+        sizes = unordered.n_items, unordered.n_raters, unordered.n_answers
+        return cls(Ratings(*columns, *sizes, weights=weights), rows)
+
+
+def _ranks(ids: tuple[str, ...]) -> Ints:
+    """Rank of each id in sorted order, from 0."""
+    result = np.empty(len(ids), dtype=np.int64)
+    result[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lab.experiments.influence import item_influence
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Ratings
 from softirr.statistics import draws as module
 from softirr.statistics.chance.exact import exact
@@ -30,7 +31,7 @@ class Table:
         similarity = rng.random((n_answers, n_answers))
         similarity = (similarity + similarity.T) / 2
         np.fill_diagonal(similarity, 1)
-        ratings = Ratings.from_matrix(matrix)
+        ratings = matrix_ratings(matrix)
         if weighted:
             shares = rng.uniform(0.5, 2, n_items)
             sizes = ratings.n_items, ratings.n_raters, ratings.n_answers

@@ -14,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from softirr.answers.ordered_ratings import OrderedRatings
-from softirr.answers.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
+from softirr.answers.ratings import Floats, Ints, Marginals, OrderedRatings, Pooling, Ratings, sums
 from softirr.statistics.chance.different_pairs import DifferentPairs
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.errors import InputError
 from softirr.plural import plural
@@ -111,7 +112,7 @@ def matrix_agreement(
             raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
     if permutations < 1 or not target_se > 0:
         raise InputError(f"permutations is {permutations} and target_se {target_se}, but both must be above 0.")
-    ratings = Ratings.from_matrix(_plain_columns(matrix), renumber=similarity is None)
+    ratings = matrix_ratings(_plain_columns(matrix), renumber=similarity is None)
     equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights(similarity, ratings))
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])

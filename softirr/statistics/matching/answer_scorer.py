@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.kinds import find_kind
-from softirr.answers.ordered_ratings import OrderedRatings
-from softirr.answers.ratings import Ints, Ratings
+from softirr.answers.ratings import Ints, OrderedRatings, Ratings
 from softirr.meaning.measures.arrays import crossed, mutual
 from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Ratings
 from softirr.statistics.chance.expected import MatrixEquivalence, on_grid
 
@@ -27,7 +28,7 @@ def similarity(size, seed=0):
 def tables(draw, categories=6, raters=4, weights=False):
     """Ratings with a comparable item, perhaps with weights of the items, and an equivalence."""
     shape = (draw(st.integers(1, 9)), draw(st.integers(2, raters)))
-    ratings = Ratings.from_matrix(draw(hnp.arrays(np.int64, shape, elements=st.integers(-1, categories - 1))))
+    ratings = matrix_ratings(draw(hnp.arrays(np.int64, shape, elements=st.integers(-1, categories - 1))))
     assume(len(ratings.comparable_items))
     seed = draw(st.integers(0, 2**32 - 1))
     if weights and draw(st.booleans()):

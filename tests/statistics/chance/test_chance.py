@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import softirr
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Pooling, Ratings
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.chance import block_pass
@@ -76,22 +77,22 @@ class TestExact:
     @pytest.mark.parametrize("times", [1, 2])
     def test_where_each_answer_is_given_as_often(self, pass_options, times):
         size = 14 // times
-        check_exact(Ratings.from_matrix((np.arange(14) % size).reshape(7, 2)), similarity(size), **pass_options)
+        check_exact(matrix_ratings((np.arange(14) % size).reshape(7, 2)), similarity(size), **pass_options)
 
     def test_where_rater_pairs_share_few_items(self, pass_options):
         rng = np.random.default_rng(0)
-        ratings = Ratings.from_matrix(np.where(rng.random((40, 20)) < 0.1, rng.integers(0, 30, (40, 20)), -1))
+        ratings = matrix_ratings(np.where(rng.random((40, 20)) < 0.1, rng.integers(0, 30, (40, 20)), -1))
         check_exact(ratings, similarity(30), **pass_options)
 
     def test_an_answer_is_equivalent_to_itself_also_in_single_precision(self, pass_options):
-        ratings = Ratings.from_matrix(np.random.default_rng(1).integers(0, 7, (9, 3)))
+        ratings = matrix_ratings(np.random.default_rng(1).integers(0, 7, (9, 3)))
         matrix = similarity(7)
         check_exact(ratings, matrix, equivalence=Single(matrix), close=1e-6, **pass_options)
 
     def test_shares_of_many_rows_are_those_of_a_sample_of_them(self, monkeypatch):
         """Evenly spread over the rows, from the first to the last."""
         monkeypatch.setattr(module, "_LANDMARKS", 4)
-        ratings, matrix = Ratings.from_matrix(np.arange(20).reshape(10, 2)), similarity(20)
+        ratings, matrix = matrix_ratings(np.arange(20).reshape(10, 2)), similarity(20)
         chance = exact(ratings, MatrixEquivalence(matrix), scored(ratings, MatrixEquivalence(matrix)))
         landmarks, step = np.array([0, 6, 12, 19]), int(on_grid(matrix[0, 6]))
         is_other_item = ratings.item[:, None] != landmarks // 2
@@ -119,7 +120,7 @@ class TestExact:
 def test_the_error_of_a_sum_over_rater_pairs_is_that_of_its_covariances(shared):
     """The loadings are on errors that rater pairs share; the rest of each error is its own."""
     rng = np.random.default_rng(1)
-    ratings, equivalence = Ratings.from_matrix(rng.integers(0, 4, (9, 4))), MatrixEquivalence(similarity(4, 0))
+    ratings, equivalence = matrix_ratings(rng.integers(0, 4, (9, 4))), MatrixEquivalence(similarity(4, 0))
     loadings, unshared = rng.normal(size=(6, 3)), rng.uniform(0.5, 1, 6)
     loadings *= shared
     covariance = loadings @ loadings.T + np.diag(unshared**2)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from softirr.answers.ratings import Ratings
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence, on_grid
 from softirr.statistics.chance.permutation import permutation
@@ -93,7 +93,7 @@ class TestPermutation:
     def table(self, n=40, raters=3, seed=1):
         rng = np.random.default_rng(seed)
         matrix = rng.integers(-1, 8, (n, raters))
-        return Ratings.from_matrix(matrix), MatrixEquivalence(similarity(8, seed))
+        return matrix_ratings(matrix), MatrixEquivalence(similarity(8, seed))
 
     @SETTINGS
     @given(
@@ -129,7 +129,7 @@ class TestPermutation:
 
         All permutations of two items: the exact value.
         """
-        ratings = Ratings.from_matrix([[0, 1], [2, 3]])
+        ratings = matrix_ratings([[0, 1], [2, 3]])
         equivalence = MatrixEquivalence(similarity(4, 3))
         values = {
             round(float(permutation(ratings, equivalence, permutations=1, seed=s).cohen[0]), 12) for s in range(40)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from softirr.answers.ratings import Ratings
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, MatrixEquivalence, on_grid
 from softirr.statistics.chance.sample import Drawing, sample
@@ -27,7 +27,7 @@ def free_text(n_items=200, n_raters=2, *, missing=0.0, weights=False, seed=0):
     values = np.where(same, rng.beta(6, 1.5, (size, size)), rng.beta(0.3, 15, (size, size)))
     upper = np.triu(values, 1)
     matrix = np.arange(size).reshape(n_items, n_raters)
-    ratings = Ratings.from_matrix(np.where(rng.random(matrix.shape) < missing, -1, matrix))
+    ratings = matrix_ratings(np.where(rng.random(matrix.shape) < missing, -1, matrix))
     if weights:
         ratings = replace(ratings, weights=rng.choice([0.5, 1.0, 3.0], n_items))
     return ratings, MatrixEquivalence(upper + upper.T + np.eye(size))
@@ -117,7 +117,7 @@ def test_chance_without_each_rater_is_that_of_the_others():
 def test_rare_rater_pairs_take_the_mean_of_all():
     rng = np.random.default_rng(2)
     matrix = np.where(rng.random((60, 30)) < 0.2, rng.integers(0, 200, (60, 30)), -1)
-    ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(similarity(200, 4))
+    ratings, equivalence = matrix_ratings(matrix), MatrixEquivalence(similarity(200, 4))
     truth, (chance,) = runs(ratings, equivalence, 1)
     assert len(chance.cohen) > 400
     assert chance.cohen.mean() == pytest.approx(truth.cohen.mean(), abs=4 * chance.standard_error)
@@ -132,7 +132,7 @@ def test_same_seed_gives_the_same_values():
 
 
 def test_one_item_has_no_pairs_to_draw():
-    ratings, equivalence = Ratings.from_matrix(np.arange(45)[None]), MatrixEquivalence(similarity(45, 0))
+    ratings, equivalence = matrix_ratings(np.arange(45)[None]), MatrixEquivalence(similarity(45, 0))
     truth, (chance,) = runs(ratings, equivalence, 1)
     assert chance.cohen == pytest.approx(truth.cohen, abs=1e-12)
     assert chance.pooled == pytest.approx(truth.pooled, abs=1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.stats
 
 from lab.experiments.influence import item_influence
-from softirr.answers.ratings import Ratings
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.registry import definition
@@ -16,7 +16,7 @@ from tests.statistics.chance.direct import scored
 
 def by_measure(matrix, weights=None, marginals="answers"):
     """Estimates of a matrix of categories with a similarity, the identity by default."""
-    ratings = Ratings.from_matrix(matrix)
+    ratings = matrix_ratings(matrix)
     equivalence = MatrixEquivalence(np.eye(ratings.n_answers) if weights is None else weights)
     scores = scored(ratings, equivalence)
     return ByMeasure(ratings, scores, exact(ratings, equivalence, scores, marginals=marginals))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import softirr
-from softirr.answers.ratings import Ratings
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.statistics.chance.expected import GRID, on_grid
 from softirr.statistics.coefficients.estimate import Undefined
 from softirr.statistics.coefficients.matrix import matrix_agreement
@@ -46,7 +46,7 @@ def same(first, second):
 @SETTINGS
 @given(tables())
 def test_comparisons_by_rater_pair(table):
-    comparisons = Ratings.from_matrix(table[0]).comparisons
+    comparisons = matrix_ratings(table[0]).comparisons
     for pair in range(len(comparisons.rater_pairs)):
         assert (
             comparisons.of_pairs(np.array([pair])).tolist() == np.flatnonzero(comparisons.rater_pair == pair).tolist()
@@ -240,7 +240,7 @@ class TestSigmaAndKs:
 
     @staticmethod
     def distances(matrix, weights):
-        ratings = Ratings.from_matrix(matrix)
+        ratings = matrix_ratings(matrix)
         rows = ratings.comparable
         i, j = (rows[k] for k in np.triu_indices(len(rows), 1))
         s = on_grid(weights[ratings.answer[i], ratings.answer[j]])

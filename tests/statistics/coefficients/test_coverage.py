@@ -10,7 +10,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from softirr.answers.ratings import Ratings
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.chance.sample import Drawing, sample
@@ -30,7 +30,7 @@ def coverage(population: Population, n_items: int, chance: str) -> dict[str, flo
     is_covered: dict[str, list[bool]] = defaultdict(list)
     for number in range(PROJECTS):
         matrix = population.draw(n_items, np.random.default_rng([0, n_items, number]))
-        ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(population.similarity)
+        ratings, equivalence = matrix_ratings(matrix), MatrixEquivalence(population.similarity)
         scores = scored(ratings, equivalence)
         expected = (
             exact(ratings, equivalence, scores)

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 import softirr
 from lab.experiments.influence import item_influence
-from softirr.answers.ratings import Ratings
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.cli.main import main
 from softirr.report.methods import methods_paragraph
 from softirr.report.page.render import report_page
@@ -130,7 +130,7 @@ class TestDerivatives:
     CORRECTED = tuple(key for key in registry.coefficient_keys() if key not in ("sigma", "ks"))
 
     def estimates(self, matrix, similarity, weights=None):
-        ratings = replace(Ratings.from_matrix(matrix), weights=weights)
+        ratings = replace(matrix_ratings(matrix), weights=weights)
         equivalence = MatrixEquivalence(similarity)
         scores = scored(ratings, equivalence)
         return ByMeasure(ratings, scores, exact(ratings, equivalence, scores))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.answers.ratings import Ratings
+from softirr.answers.category_matrix import matrix_ratings
 from softirr.defaults import FEW_ITEMS
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
@@ -132,7 +132,7 @@ class TestEveryNumberHasOne:
 
     def test_rater_pair_of_two_is_the_project(self):
         sampled = population("3 categories")
-        ratings = Ratings.from_matrix(sampled.draw(60, np.random.default_rng(0)))
+        ratings = matrix_ratings(sampled.draw(60, np.random.default_rng(0)))
         equivalence = MatrixEquivalence(sampled.similarity)
         scores = scored(ratings, equivalence)
         summary = summarize(ratings, scores, exact(ratings, equivalence, scores))
