@@ -99,12 +99,12 @@ def score_table(
     started = time.perf_counter()
     n_before = shared.scorer.pairs_scored
     ratings = Ratings.of(table)
-    comparisons, renumbered = ratings.comparisons, shared.renumbered(table)
+    renumbered = shared.renumbered(table)
     summaries: dict[str, Summary] = {}
     same: dict[str, Floats] = {}
     for method in METHODS if not table.is_single else METHODS[:1]:
         answers = AnswerScorer(renumbered, shared.scorer, method=method)
-        same[method] = answers.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
+        same[method] = answers.of_comparisons(ratings)
         summaries[method] = _coefficients(ratings, answers, same[method], permutations, key)
     names = coefficient_keys()
     return Scored(

@@ -10,7 +10,7 @@ from typing import Any
 from softirr.answers.kinds import TEXT
 from softirr.answers.ratings import Ratings
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.sheets import Judgments, read_sheet
+from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
@@ -23,19 +23,18 @@ from softirr.meaning.measures.pairs import (
     collect_pair_counts,
     pairs_used_for,
 )
-from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.evidence import Estimated, estimated
 from softirr.report.fields import confusion_matrix, confusions
-from softirr.report.inputs import AgreementOptions, ChanceMethod, table_from
+from softirr.report.inputs import AgreementOptions, ChanceMethod, read_sheets, table_from
 from softirr.report.items import ItemOptions, explainer, item_agreements, under_measure
 from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.result_parts import ItemAgreement, coverage_of, items_with_sources
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import scored
+from softirr.report.scoring import policy_used, scored
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
 
@@ -120,7 +119,7 @@ def agreement(
     if chance is not None:
         options = replace(options, chance=chance)
     table, scorer = under_measure(table_from(answers, reading), measure, policy)
-    sheets = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in judgments]
+    sheets = read_sheets(judgments)
     with cache_and_progress(scorer, cache, progress) as (store, shown_progress), collect_pair_counts() as pair_counts:
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
@@ -130,11 +129,6 @@ def agreement(
         estimates = estimated(scored_table, sheets)
         report = replace(_report(table, scorer, estimates, store, shown_progress), meanings=meanings)
     return replace(report, pairs_by_use=dict(pair_counts))
-
-
-def _policy(table: AnnotationTable, measure: Measure) -> Policy:
-    """What counted as the same."""
-    return policy_of(measure).changed(split=None if table.split is None else table.split.mode)
 
 
 def _report(
@@ -152,7 +146,7 @@ def _report(
         coefficients=estimates.coefficients,
         items=items_with_sources(items, measure),
         excluded=table.excluded,
-        provenance=replace(measure.provenance(), policy=None if exact else _policy(table, measure).to_dict()),
+        provenance=replace(measure.provenance(), policy=None if exact else policy_used(table, measure).to_dict()),
         misfits=estimates.misfits,
         options=_recorded(options, scored_table.chance)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}

@@ -25,7 +25,7 @@ from softirr.statistics.coefficients.estimate import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
-from softirr.statistics.comparisons.difference import difference, limit
+from softirr.statistics.comparisons.difference import at_levels, difference
 from softirr.statistics.draws import Draws
 from softirr.statistics.matching.consensus import MANY
 from softirr.text import sentences
@@ -261,5 +261,4 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
     if agreement_of_others.value is None or change.value is None:
         return agreement_of_others, None
     n_items = min(len(sample.items) for sample in samples)
-    low, high = (limit(change, n_items, level, upper=upper) for upper in (False, True))
-    return agreement_of_others, replace(change, ci95=None if low is None or high is None else (low, high))
+    return agreement_of_others, at_levels(change, n_items, level, level)

@@ -32,6 +32,8 @@ from softirr.report.compared_parts import (
 )
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, is_table, table_from
+from softirr.report.scoring import policy_used
+from softirr.statistics.comparisons.groups import Group
 
 _SEPARATE_CHANCE = (
     "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "
@@ -103,10 +105,10 @@ def compare(
         raise InputError(f"The option items is {items!r}, but must be auto, same or other.")
     parts_to_score = _parts(tables, measure, measures, policies, items == "same")
     with ExitStack() as stack:
-        scored_parts = {}
+        scored_parts = []
         for label, (table, scorer) in parts_to_score.items():
             scoring = stack.enter_context(open_scoring(scorer, options, cache, progress))
-            scored_parts[label] = (scoring, scoring.part(label, table, judgments))
+            scored_parts.append(scoring.part(label, table, judgments))
     return _comparison(
         scored_parts, coefficient, "measures" if measures else "policies" if policies else "tables", items, adjust
     )
@@ -141,7 +143,7 @@ def _parts(
 def _measure_parts(
     table: AnnotationTable, measures: Sequence[str | Measure]
 ) -> dict[str, tuple[AnnotationTable, str | Measure]]:
-    by_name = {_measure_name(scorer): (table, scorer) for scorer in measures}
+    by_name = {scorer if isinstance(scorer, str) else scorer.name: (table, scorer) for scorer in measures}
     if len(by_name) < 2:
         raise InputError("A comparison needs at least two different measures.")
     return by_name
@@ -165,39 +167,33 @@ def _policy_parts(
 
 
 def _comparison(
-    scored_parts: Mapping[str, tuple[Any, Part]], requested: str | None, compared: str, items: str, adjust: bool
+    scored_parts: Sequence[Part], requested: str | None, compared: str, items: str, adjust: bool
 ) -> Comparison:
-    name = choose_coefficient({label: scored_part for label, (_, scored_part) in scored_parts.items()}, requested)
-    groups, samples = [], []
-    for _, scored_part in scored_parts.values():
-        samples.append(scored_part.sample(name))
-        groups.append(scored_part.group(samples[-1], scored_part.estimates.coefficients[name]))
+    name = choose_coefficient(scored_parts, requested)
+    samples = [scored_part.sample(name) for scored_part in scored_parts]
+    groups = [
+        scored_part.group(sample, scored_part.estimates.coefficients[name])
+        for scored_part, sample in zip(scored_parts, samples, strict=True)
+    ]
     differences = differences_of(groups, samples, items == "other", adjust)
-    notes = reading_notes({label: scored_part.table for label, (_, scored_part) in scored_parts.items()})
+    notes = reading_notes({scored_part.label: scored_part.table for scored_part in scored_parts})
     warnings = [*notes, _SEPARATE_CHANCE, *few_items(groups)]
     warnings += [
         f"{scored_part.label}: the judgments are not used. {scored_part.problem}"
-        for _, scored_part in scored_parts.values()
+        for scored_part in scored_parts
         if scored_part.problem
     ]
-    n_judged = sum(group.coefficient.judgments > 0 for group in groups)
-    if n_judged == 0:
-        warnings.append(NOT_AUDITED)
-    elif n_judged < len(groups):
-        warnings.append(
-            "Some coefficients are audited and others are not: the difference contains the error of the measure in "
-            "those that are not."
-        )
-    scoring, first = next(iter(scored_parts.values()))
-    estimates = [scored_part.estimates for _, scored_part in scored_parts.values()]
-    warnings += dict.fromkeys(chain.from_iterable(part_estimates.warnings for part_estimates in estimates))
-    misfits = chain.from_iterable(part_estimates.misfits for part_estimates in estimates)
+    warnings += _audit_notes(groups)
+    warnings += dict.fromkeys(chain.from_iterable(scored_part.estimates.warnings for scored_part in scored_parts))
+    misfits = chain.from_iterable(scored_part.estimates.misfits for scored_part in scored_parts)
     return Comparison(
         name,
         tuple(groups),
         differences,
-        measure=", ".join(dict.fromkeys(scoring.measure.name for scoring, _ in scored_parts.values())),
-        policy=scoring.policy(first.table) if compared != "policies" else Policy(),
+        measure=", ".join(dict.fromkeys(scored_part.scored.measure.name for scored_part in scored_parts)),
+        policy=policy_used(scored_parts[0].table, scored_parts[0].scored.measure)
+        if compared != "policies"
+        else Policy(),
         compared=compared,
         paired=bool(differences) and all(change.n_shared > 1 for change in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,
@@ -206,8 +202,16 @@ def _comparison(
     )
 
 
-def _measure_name(measure: str | Measure) -> str:
-    return measure if isinstance(measure, str) else measure.name
+def _audit_notes(groups: Sequence[Group]) -> list[str]:
+    n_judged = sum(group.audited for group in groups)
+    if n_judged == 0:
+        return [NOT_AUDITED]
+    if n_judged == len(groups):
+        return []
+    return [
+        "Some coefficients are audited and others are not: the difference contains the error of the measure in those "
+        "that are not."
+    ]
 
 
 def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTable]:

@@ -29,7 +29,7 @@ from softirr.report.compared_parts import (
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.rater_contrast import JudgedPart, JudgedRaters
-from softirr.report.scoring import Scored
+from softirr.report.scoring import Scored, policy_used
 from softirr.statistics.comparisons.difference import equivalence_p, holm
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group, verdict, with_adjusted_intervals
 
@@ -105,7 +105,7 @@ def compare_models(
         tuple(groups),
         _with_verdicts(differences, margin, adjust, audited=bool(judgments)),
         measure=scoring.measure.name,
-        policy=scoring.policy(table),
+        policy=policy_used(table, scoring.measure),
         compared="models",
         paired=True,
         adjusted="holm" if adjust and len(differences) > 1 else None,

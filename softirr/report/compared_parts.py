@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.missing import unchecked_in_words
-from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError, Note
@@ -19,17 +18,15 @@ from softirr.meaning.measures import Measure, takes_model
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import MemoryCache, PairCache
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption, cache_and_progress
-from softirr.meaning.policy.measure import policy_of
-from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.evidence import Estimated, estimated
-from softirr.report.inputs import AgreementOptions
+from softirr.report.inputs import AgreementOptions, read_sheets
 from softirr.report.key_figures import HEADLINE
 from softirr.report.scoring import Scored, scored
 from softirr.statistics.coefficients.estimate import Estimate, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
-from softirr.statistics.comparisons.difference import difference, holm, holm_levels, limit, p_value
+from softirr.statistics.comparisons.difference import at_levels, difference, holm, holm_levels, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
 
 NOT_AUDITED = (
@@ -56,24 +53,16 @@ class Scoring:
     cache: PairCache | None
     progress: Progress | None
 
-    def estimated(self, table: AnnotationTable, sheets: Sequence[Judgments] = ()) -> Estimated:
-        """The coefficients of a table, with the judgments of its sheets."""
-        scored_table = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
-        return estimated(scored_table, sheets)
-
     def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
         """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""
-        read = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
+        read = read_sheets(sheets)
+        scored_table = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
         try:
-            return Part(label, table, self.estimated(table, read))
+            return Part(label, estimated(scored_table, read))
         except InputError as error:
             if not read:
                 raise
-            return Part(label, table, self.estimated(table), str(error))
-
-    def policy(self, table: AnnotationTable) -> Policy:
-        """The policy, with the splitting of the table."""
-        return policy_of(self.measure).changed(split=None if table.split is None else table.split.mode)
+            return Part(label, estimated(scored_table), str(error))
 
 
 @contextlib.contextmanager
@@ -105,9 +94,13 @@ class Part:
     """
 
     label: str
-    table: AnnotationTable
     estimates: Estimated
     problem: str | None = None
+
+    @property
+    def table(self) -> AnnotationTable:
+        """Its answers."""
+        return self.scored.answers.table
 
     @property
     def scored(self) -> Scored:
@@ -161,22 +154,13 @@ def require_rater(table: AnnotationTable, rater: str) -> None:
         raise InputError(f"No rater is named {rater!r}; there are {', '.join(table.raters[:20])}.")
 
 
-def choose_coefficient(part_by_label: Mapping[str, Part], requested: str | None) -> str:
-    """The coefficient to compare: the wanted one, else the first headline that most parts have.
-
-    Raises
-    ------
-    InputError
-        If the wanted one is not known.
-    """
+def choose_coefficient(scored_parts: Sequence[Part], requested: str | None) -> str:
+    """Key of the coefficient to compare: the first of ``HEADLINE`` that most parts have, unless one is requested."""
     if requested is not None:
         return definition(requested).key
 
     def defined(name: str) -> int:
-        return sum(
-            compared_part.scored.summary.coefficients[name].value is not None
-            for compared_part in part_by_label.values()
-        )
+        return sum(entry.scored.summary.coefficients[name].value is not None for entry in scored_parts)
 
     return max(HEADLINE, key=defined)  # the first of those that most parts have
 
@@ -218,15 +202,9 @@ def at_holm_levels(differences: Sequence[Difference], sizes: Sequence[int]) -> t
         return tuple(differences)
     p_values = [entry.p for entry in differences]
     return tuple(
-        replace(entry, difference=_at_level(entry.difference, n, level), p_adjusted=value)
+        replace(entry, difference=at_levels(entry.difference, n, level, level), p_adjusted=value)
         for entry, n, level, value in zip(differences, sizes, holm_levels(p_values), holm(p_values), strict=True)
     )
-
-
-def _at_level(change: Coefficient, n: int, level: float) -> Coefficient:
-    """A difference with its interval at another level."""
-    low, high = (limit(change, n, level, upper=upper) for upper in (False, True))
-    return change if low is None or high is None else replace(change, ci95=(low, high))
 
 
 def few_items(groups: Sequence[Group]) -> list[str]:

@@ -20,7 +20,7 @@ from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import pairs_used_for
 from softirr.meaning.measures.suitability import BUNDLED, comparisons_across_scripts, misfit_sentences, script_warnings
 from softirr.plural import plural
-from softirr.report.key_figures import HEADLINE, WIDTHS, expected_agreement, judgments_for
+from softirr.report.key_figures import WIDTHS, expected_agreement, headline_key, judgments_for
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient, Details
 from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance
@@ -183,7 +183,7 @@ def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimat
     InputError
         If the sheets cannot be used, or values are compared exactly.
     """
-    measure, table, chance = scored_table.answers.scorer.measure, scored_table.answers.table, scored_table.chance
+    measure, table, chance = scored_table.measure, scored_table.answers.table, scored_table.chance
     if isinstance(measure, KindMeasure):
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
@@ -245,7 +245,7 @@ def _audit_summary(estimates: Estimates, collected: Collected, by_measure: dict[
         name: None if value is None or (corrected_value := corrected[name]) is None else value - corrected_value
         for name, value in measured.items()
     }
-    headline = next((name for name in HEADLINE if corrected[name] is not None), None)
+    headline = headline_key(corrected)
     needed: dict[str, int | None] = {f"{width:g}": None for width in WIDTHS}
     if headline is not None:
         best = estimates.coefficients[headline].to_dict()

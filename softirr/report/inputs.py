@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from softirr.answers.files import read
 from softirr.answers.frames_and_lists import is_frame, lists_table
 from softirr.answers.ratings import Marginals
 from softirr.answers.read_options import ReadOptions
+from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.answers.values import texts_of_cell
 from softirr.defaults import PERMUTATIONS
@@ -134,6 +136,11 @@ def table_from(answers: Any, reading: ReadOptions | None = None) -> AnnotationTa
     if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
         return _of_rows(answers, options)
     raise InputError(f"Answers can be {_FORMS}, but not a {type(answers).__name__}. softirr.read reads a file.")
+
+
+def read_sheets(sheets: Iterable[Judgments | str | os.PathLike[str]]) -> list[Judgments]:
+    """Judged sheets, with those read that are files."""
+    return [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
 
 
 def is_table(value: Any) -> bool:

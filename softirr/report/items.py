@@ -66,10 +66,7 @@ def item_agreement(
     with cache_and_progress(base, cache, progress) as (store, shown_progress):
         scorer = PairScorer(base, table.texts, cache=store, progress=shown_progress)
         ratings = Ratings.of(table)
-        comparisons = ratings.comparisons
-        scores = AnswerScorer(table, scorer, method=assignment).score(
-            ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
-        )
+        scores = AnswerScorer(table, scorer, method=assignment).of_comparisons(ratings)
         explain_pairs = explainer(table, base, store, shown_progress) if reasons and table.kind == TEXT else None
         options = ItemOptions(assignment, explain=explain_pairs)
         return items_with_sources(item_agreements(table, scorer, ratings, scores, options), base)

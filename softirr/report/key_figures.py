@@ -41,11 +41,13 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
     ('cohen_kappa', {'value': 0.4})
     """
     coefficients = (report or {}).get("coefficients") or {}
-    for key in HEADLINE:
-        coefficient = coefficients.get(key)
-        if coefficient and coefficient.get("value") is not None:
-            return key, coefficient
-    return None
+    key = headline_key({name: (coefficient or {}).get("value") for name, coefficient in coefficients.items()})
+    return None if key is None else (key, coefficients[key])
+
+
+def headline_key(values: Mapping[str, float | None]) -> str | None:
+    """The first of `HEADLINE` that has a value."""
+    return next((key for key in HEADLINE if values.get(key) is not None), None)
 
 
 def is_exact(report: Mapping[str, Any]) -> bool:

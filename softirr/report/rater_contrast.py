@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.answers.ratings import Ints
-from softirr.answers.sheets import NOTHING_JUDGED, Judgments, read_sheet
+from softirr.answers.sheets import NOTHING_JUDGED, Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
@@ -17,6 +17,7 @@ from softirr.meaning.measures.cache import MemoryCache, PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.evidence import judgment_notes
+from softirr.report.inputs import read_sheets
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.summary import summarize
@@ -83,7 +84,7 @@ class JudgedRaters:
         cache: PairCache | None = None,
         progress: Progress | None = None,
     ) -> None:
-        read = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
+        read = read_sheets(sheets)
         ids = {unit: sheet.place((unit, pair)) for sheet in read for unit, pair in sheet.values}
         if not ids:
             raise InputError("The sheets have no rows: name at least one sheet drawn by softirr audit sample.")
@@ -128,7 +129,7 @@ class JudgedRaters:
         comparisons = ratings.comparisons
         permutations = 5 if self._answers.scorer.cheap else 2
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
-        scores = self._answers.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
+        scores = self._answers.of_comparisons(ratings)
         item_weights = ItemWeights(self._numbers, len(ratings.comparable_items))
         by_measure = summarize(ratings, scores, chance, items=item_weights).measured
         indices = np.arange(len(comparisons.left_rows))

@@ -14,7 +14,7 @@ from softirr.provenance import Provenance, version
 from softirr.report.charts import Row, forest_chart
 from softirr.report.evidence import AuditSummary
 from softirr.report.fields import Confusion, ConfusionMatrix
-from softirr.report.key_figures import headline
+from softirr.report.key_figures import headline_key
 from softirr.report.meaning_clusters import MeaningCluster
 from softirr.report.output import FrameKind, report_frame, write_report
 from softirr.report.reason_counts import ReasonSummary
@@ -229,11 +229,9 @@ class AgreementReport:
 
     def _headline(self) -> dict[str, Any] | None:
         """Which coefficient is the table's headline, and its value without each rater in turn."""
-        best = headline(
-            {"coefficients": {name: {"value": coefficient.value} for name, coefficient in self.coefficients.items()}}
-        )
-        if best is None:
+        key = headline_key({name: coefficient.value for name, coefficient in self.coefficients.items()})
+        if key is None:
             return None
-        stands = self.alpha_without if best[0] == "krippendorff_alpha" else ()
+        stands = self.alpha_without if key == "krippendorff_alpha" else ()
         without = [{"rater": rater, "value": value} for rater, value in stands]
-        return {"coefficient": best[0], **best[1], "without": without}
+        return {"coefficient": key, "value": self.coefficients[key].value, "without": without}

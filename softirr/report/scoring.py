@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
+from softirr.answers.ratings import Floats, Marginals, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
@@ -15,6 +15,8 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import check_kind
 from softirr.meaning.measures.pairs import PairScorer, pairs_used_for
+from softirr.meaning.policy.measure import policy_of
+from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
 from softirr.statistics.chance.exact import exact
@@ -67,6 +69,16 @@ class Scored:
     answers: AnswerScorer
     options: AgreementOptions
 
+    @property
+    def measure(self) -> Measure:
+        """The measure that scored the answers."""
+        return self.answers.scorer.measure
+
+
+def policy_used(table: AnnotationTable, measure: Measure) -> Policy:
+    """The policy of a measure, with the splitting of the table."""
+    return policy_of(measure).changed(split=None if table.split is None else table.split.mode)
+
 
 def scored(
     table: AnnotationTable,
@@ -89,7 +101,7 @@ def scored(
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
     ratings, answers = _answers(table, scorer, options)
     with pairs_used_for("same items"):
-        scores = answers.score(*_compared(ratings))
+        scores = answers.of_comparisons(ratings)
     if options.target_se is None:
         options = replace(options, target_se=CHEAP_TARGET_SE if answers.scorer.cheap else TARGET_SE)
     with pairs_used_for("chance"):
@@ -122,7 +134,7 @@ def coefficient_estimate(
         The coefficient by the measure alone; None if no answers can be compared.
     """
     ratings, answers = _answers(table, scorer, options)
-    scores = answers.score(*_compared(ratings))
+    scores = answers.of_comparisons(ratings)
     formula = definition(key)
     marginals: Marginals = "answers" if formula.marginals == "answers" else options.marginals
     if by_chance is None:
@@ -144,19 +156,9 @@ def _items(table: AnnotationTable, ratings: Ratings) -> ItemWeights:
 
 def _answers(table: AnnotationTable, scorer: PairScorer, options: AgreementOptions) -> tuple[Ratings, AnswerScorer]:
     """The ratings of a table, and the scorer of its answers."""
-    _check_weights(table, options)
-    return Ratings.of(table), AnswerScorer(table, scorer, method=options.assignment)
-
-
-def _compared(ratings: Ratings) -> tuple[Ints, Ints]:
-    """The two answers of each comparison."""
-    return ratings.answer[ratings.comparisons.left_rows], ratings.answer[ratings.comparisons.right_rows]
-
-
-def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
-    """Refuse what takes no item weights."""
     if options.marginals != "answers":
         refuse_weights(table, f"The option marginals={options.marginals}")
+    return Ratings.of(table), AnswerScorer(table, scorer, method=options.assignment)
 
 
 def _chance(

@@ -17,7 +17,7 @@ from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.measure import policy_of, under_policy, without_policy
 from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
-from softirr.report.key_figures import headline
+from softirr.report.key_figures import headline_key
 from softirr.report.reason_counts import WhatIf
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import coefficient_estimate
@@ -111,15 +111,15 @@ def with_what_if(
     table, measure, options, cache, progress
         As for :func:`softirr.agreement`.
     """
-    main = headline(
-        {"coefficients": {name: {"value": coefficient.value} for name, coefficient in report.coefficients.items()}}
-    )
-    if main is None or report.reasons is None:
+    key = headline_key({name: coefficient.value for name, coefficient in report.coefficients.items()})
+    if key is None or report.reasons is None:
         return report
     expected = report.expected_agreement.fleiss or 0.0
     attributes = [count.kind for count in report.reasons.kinds if count.kind in KINDS]
     with cache_and_progress(measure, cache, progress) as (store, shown_progress):
-        estimates = _HeadlineEstimates(measure, main[0], main[1]["value"], expected, options, store, shown_progress)
+        estimates = _HeadlineEstimates(
+            measure, key, float(report.coefficients[key]), expected, options, store, shown_progress
+        )
         differences = _without_attributes(estimates, table, attributes)
     return replace(report, reasons=replace(report.reasons, what_if=differences))
 

@@ -15,6 +15,7 @@ Holm, S. (1979). A simple sequentially rejective multiple test procedure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -164,29 +165,26 @@ def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
     return max(above, below)
 
 
-def limit(change: Coefficient, n: int, level: float, *, upper: bool) -> float | None:
-    """A limit of the interval at another level, scaled from the 95% interval by quantiles of Student's t.
+def at_levels(change: Coefficient, n: int, lower: float, upper: float) -> Coefficient:
+    """A difference with the limits of its interval at other levels, scaled from 95% by quantiles of Student's t.
 
     Parameters
     ----------
     change : Coefficient
-        The difference, with its 95% interval.
+        The difference, with its 95% interval; without an interval it is returned as it is.
     n : int
-        Items; t has n - 1 degrees of freedom.
-    level : float
-        One minus the coverage, such as 0.05.
-    upper : bool
-        Whether to return the upper limit; otherwise the lower one.
-
-    Returns
-    -------
-    float or None
-        None without an interval, and for fewer than two items.
+        Items; t has n - 1 degrees of freedom. Fewer than two change nothing.
+    lower, upper : float
+        One minus the coverage of the intervals that the two limits belong to, such as 0.05.
     """
-    if change.value is None or change.ci95 is None or n < 2:
-        return None
-    grown = student_quantile(n - 1, level / 2) / student_quantile(n - 1)
-    return change.value + (change.ci95[int(upper)] - change.value) * grown
+    value = change.value
+    if value is None or change.ci95 is None or n < 2:
+        return change
+    low, high = (
+        value + (end - value) * (student_quantile(n - 1, level / 2) / student_quantile(n - 1))
+        for end, level in zip(change.ci95, (lower, upper), strict=True)
+    )
+    return replace(change, ci95=(low, high))
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:

@@ -10,7 +10,7 @@ from typing import Any
 from softirr.json_object import JsonObject
 from softirr.plural import plural
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.comparisons.difference import holm_levels, limit, two_sided
+from softirr.statistics.comparisons.difference import at_levels, holm_levels, two_sided
 
 OTHERS = "others"
 """Label of the raters that a rater or model is compared with."""
@@ -117,17 +117,10 @@ def with_adjusted_intervals(differences: Sequence[Difference], margin: float) ->
             continue
         below.append(two_sided(-difference.value, difference.ci95[1] - difference.value, comparison.n_shared))
         within.append(two_sided(difference.value + margin, difference.value - difference.ci95[0], comparison.n_shared))
-    result = []
-    for comparison, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True):
-        difference = comparison.difference
-        limits = (
-            limit(difference, comparison.n_shared, lower, upper=False),
-            limit(difference, comparison.n_shared, upper, upper=True),
-        )
-        if None not in limits:
-            comparison = replace(comparison, difference=replace(difference, ci95=limits))  # type: ignore[arg-type]
-        result.append(comparison)
-    return result
+    return [
+        replace(comparison, difference=at_levels(comparison.difference, comparison.n_shared, lower, upper))
+        for comparison, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True)
+    ]
 
 
 def verdict(comparison: Difference, margin: float, *, audited: bool = False) -> str | None:

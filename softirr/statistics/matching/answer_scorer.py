@@ -84,6 +84,11 @@ class AnswerScorer:
         out[differing] = set_scores[back]
         return out
 
+    def of_comparisons(self, ratings: Ratings) -> NDArray[np.float64]:
+        """Equivalence of the two answers of each comparison, shape (P,)."""
+        comparisons = ratings.comparisons
+        return self.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
+
     def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
         """Equivalence of each answer in ``ks`` with each in ``ls``.
 
