@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from softirr.report.triage import in_triage_order, item_priority
+from softirr.report.view.rows import in_triage_order, item_priority
 
 BOTH_ENDS = ("low", "high")
 NAMES: dict[str, Callable[[Mapping[str, Any]], str]] = {

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.report.triage import dissenter, priority
+from softirr.report.view.rows import dissenter, priority
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Candidate:
     Attributes
     ----------
     priority : float
-        The higher, the more a review helps (:func:`softirr.report.triage.priority`).
+        The higher, the more a review helps (:func:`softirr.report.view.rows.priority`).
     """
 
     task: int

@@ -21,7 +21,7 @@ from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.plural import plural
 from softirr.report.evidence import MOST_CORRECTED, Estimated, Trio
 from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgreement
-from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary

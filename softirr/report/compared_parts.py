@@ -23,7 +23,7 @@ from softirr.report.evidence import Estimated, estimated
 from softirr.report.inputs import AgreementOptions, read_sheets
 from softirr.report.key_figures import HEADLINE
 from softirr.report.scoring import Scored, scored
-from softirr.statistics.coefficients.estimate import Estimate, Undefined
+from softirr.statistics.coefficients.definition import Estimate, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import at_levels, difference, holm, holm_levels, p_value

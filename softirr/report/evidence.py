@@ -28,6 +28,7 @@ from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.record import Record, record_of, recorded_provenance
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
+from softirr.statistics.matching.answer_scorer import pair_keys
 
 Trio = tuple[Coefficient, Coefficient, Coefficient]
 
@@ -222,16 +223,9 @@ def _design_index(ratings: Ratings, frames: Frames) -> Ints:
     """Position of each comparison of the table's ratings in the frames, which are sorted by id."""
     row = np.empty(len(frames.order), dtype=np.int64)
     row[frames.order] = np.arange(len(frames.order))
-    n = np.int64(len(frames.order))
-
-    def keys(left_rows: Ints, right_rows: Ints) -> Ints:
-        return np.asarray(np.minimum(left_rows, right_rows) * n + np.maximum(left_rows, right_rows))
-
-    table_pairs, frame_pairs = ratings.comparisons, frames.design.ratings.comparisons
-    table_keys, frame_keys = (
-        keys(row[table_pairs.left_rows], row[table_pairs.right_rows]),
-        keys(frame_pairs.left_rows, frame_pairs.right_rows),
-    )
+    n, table_pairs, frame_pairs = len(frames.order), ratings.comparisons, frames.design.ratings.comparisons
+    table_keys = pair_keys(row[table_pairs.left_rows], row[table_pairs.right_rows], n)
+    frame_keys = pair_keys(frame_pairs.left_rows, frame_pairs.right_rows, n)
     order = np.argsort(frame_keys)
     return np.asarray(order[np.searchsorted(frame_keys[order], table_keys)])
 

@@ -17,7 +17,7 @@ from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.plural import plural
 from softirr.report.key_figures import expected_agreement, headline, raters_below_the_others
-from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from softirr.text import printable
 
 _MOST = 20
@@ -68,9 +68,7 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
     comparisons, size = ratings.comparisons, ratings.n_answers
     differ = np.flatnonzero(scores < 1)
     a, b = ratings.answer[comparisons.left_rows[differ]], ratings.answer[comparisons.right_rows[differ]]
-    keys, key_index, counts = np.unique(
-        np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True, return_counts=True
-    )
+    keys, key_index, counts = np.unique(pair_keys(a, b, size), return_inverse=True, return_counts=True)
     rows = []
     for number in np.argsort(-counts, kind="stable")[:_MOST].tolist():
         items = np.unique(comparisons.item[differ[key_index == number]]).tolist()
@@ -121,7 +119,7 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
     rank[order] = np.arange(len(order))
     n, comparisons = len(order), ratings.comparisons
     first, second = rank[ratings.answer[comparisons.left_rows]], rank[ratings.answer[comparisons.right_rows]]
-    upper = np.bincount(np.minimum(first, second) * n + np.maximum(first, second), minlength=n * n).reshape(n, n)
+    upper = np.bincount(pair_keys(first, second, n), minlength=n * n).reshape(n, n)
     counts = np.maximum(upper, upper.T)
     labels = {
         rater: tuple(np.bincount(rank[table.answer[table.rater == number]], minlength=n).tolist())

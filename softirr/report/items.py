@@ -29,7 +29,7 @@ from softirr.provenance import Progress
 from softirr.report.inputs import table_from
 from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.report.result_parts import ItemAgreement, items_with_sources
-from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
 
@@ -280,7 +280,7 @@ class _TextScores:
         number = self._number
         flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
         a, b = flat[::2], flat[1::2]
-        return a > b, *find_keys(self._keys, np.minimum(a, b) * self._size + np.maximum(a, b))
+        return a > b, *find_keys(self._keys, pair_keys(a, b, self._size))
 
 
 def _bounds(sorted_codes: Ints, size: int) -> list[tuple[int, int]]:

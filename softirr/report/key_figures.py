@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.answers.kinds import TEXT
+from softirr.statistics.coefficients.intervals import NORMAL
 from softirr.statistics.coefficients.registry import coefficient_keys, definition
 
 HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement")
@@ -94,8 +95,6 @@ WIDTHS = (0.05, 0.1, 0.2)
 """Widths of the interval for which the report estimates the number of judgments."""
 FIRST_JUDGMENTS = 30
 """Number of judgments that is proposed if there are none."""
-Z = 1.959964
-"""Half of a 95% interval in standard errors."""
 _PER_JUDGMENT = 0.16
 """Variance of one judgment around the calibrated measure, over benchmark populations."""
 
@@ -161,7 +160,7 @@ def variance_of(
     items = coefficient.get("details", {}).get("items_only", {}).get("standard_error")
     if not interval or items is None:
         return None
-    total_variance = ((interval[1] - interval[0]) / (2 * Z)) ** 2
+    total_variance = ((interval[1] - interval[0]) / (2 * NORMAL)) ** 2
     of_items = total_variance if is_settled else min(items**2, total_variance)
     of_measure, n_judgments = total_variance - of_items, int(coefficient.get("judgments") or 0)
     observed, assumed = of_measure * n_judgments, _PER_JUDGMENT / max(1 - (expected or 0.0), 0.05) ** 2
@@ -195,7 +194,7 @@ def judgments_for(width: float, coefficient: Mapping[str, Any], expected: float 
     variance = variance_of(coefficient, 1, expected)
     if variance is None:
         return None
-    target_variance = (width / (2 * Z)) ** 2 - variance.per_item
+    target_variance = (width / (2 * NORMAL)) ** 2 - variance.per_item
     return (
         None
         if target_variance <= 0

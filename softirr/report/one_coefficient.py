@@ -75,9 +75,8 @@ def cohen_kappa(
     True
     """
     table = _table(a, b, casefold, missing, reading)
-    report = agreement(
-        table, measure, policy=policy, options=_coefficients_only(options), cache=cache, progress=progress
-    )
+    options = _coefficients_only(options)
+    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
     return report.coefficients["cohen_kappa"]
 
 
@@ -113,9 +112,8 @@ def krippendorff_alpha(
     0.49
     """
     table = _table(a, b, casefold, missing, reading)
-    report = agreement(
-        table, measure, policy=policy, options=_coefficients_only(options), cache=cache, progress=progress
-    )
+    options = _coefficients_only(options)
+    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
     return report.coefficients["krippendorff_alpha"]
 
 
@@ -150,9 +148,8 @@ def fleiss_kappa(
     0.63
     """
     table = _table(answers, None, False, None, reading)
-    report = agreement(
-        table, measure, policy=policy, options=_coefficients_only(options), cache=cache, progress=progress
-    )
+    options = _coefficients_only(options)
+    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
     return report.coefficients["fleiss_kappa"]
 
 

@@ -21,7 +21,7 @@ from softirr.report.key_figures import headline_key
 from softirr.report.reason_counts import WhatIf
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import coefficient_estimate
-from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import coefficient_of_draws
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.matching.answer_scorer import AnswerScorer

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ml_backend.review.triage_queue import Candidate, candidate
-from softirr.report.triage import dissenter
+from softirr.report.view.rows import dissenter
 
 
 def pairs(values: dict[str, float]) -> list[tuple[str, str, float]]:

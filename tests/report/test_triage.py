@@ -10,8 +10,8 @@ from typing import Any
 import softirr
 from ml_backend.review.triage_queue import candidate
 from softirr.report.page.render import report_page
-from softirr.report.triage import dissenter, in_triage_order
 from softirr.report.view import view
+from softirr.report.view.rows import dissenter, in_triage_order
 
 THREE = [("fever", "fever", "rash"), ("cough", "rash", None), ("cough", "cough", "cough"), ("fever", "rash", "nausea")]
 

@@ -11,7 +11,7 @@ from softirr.answers.ratings import Ratings
 from softirr.statistics import draws as module
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
-from softirr.statistics.coefficients.estimate import Estimate
+from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.registry import DEFINITIONS
 from softirr.statistics.coefficients.summary import ByMeasure
 from softirr.statistics.draws import Draws

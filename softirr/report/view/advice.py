@@ -16,7 +16,6 @@ from softirr.plural import plural
 from softirr.report.key_figures import (
     FIRST_JUDGMENTS,
     Variance,
-    Z,
     expected_agreement,
     headline,
     is_exact,
@@ -26,6 +25,7 @@ from softirr.report.key_figures import (
 from softirr.report.task_sentence import quoted
 from softirr.report.view.names import Links, Names
 from softirr.report.view.verdict import Interval, Verdict, ends
+from softirr.statistics.coefficients.intervals import NORMAL
 from softirr.text import printable
 
 LEAST_SHARE = 0.2
@@ -220,7 +220,7 @@ def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Li
         return Step("annotate", f"Annotate more {names.item}s. {rough}")
     if variance is None or not items or gap < 0.01:
         return None
-    target_variance = (gap / Z) ** 2
+    target_variance = (gap / NORMAL) ** 2
     if (
         not exact
         and variance.of_measure > 0
@@ -235,9 +235,9 @@ def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Li
 
 
 def _judge(variance: Variance, verdict: Verdict, target_variance: float, n_items: int, links: Links) -> Step | None:
-    half_width = Z * math.sqrt(variance.total(n_items, 0))
+    half_width = NORMAL * math.sqrt(variance.total(n_items, 0))
     if verdict.judgments == 0:
-        narrower = Z * math.sqrt(variance.total(n_items, FIRST_JUDGMENTS))
+        narrower = NORMAL * math.sqrt(variance.total(n_items, FIRST_JUDGMENTS))
         if half_width - narrower >= 0.01:
             sentence = (
                 f"Judge {FIRST_JUDGMENTS} pairs of texts. The interval narrows from ±{number(half_width)} to about "

@@ -14,11 +14,18 @@ from softirr.plural import plural
 from softirr.report.fields import field_row as own_field
 from softirr.report.fields import left_out_lines
 from softirr.report.key_figures import is_exact
-from softirr.report.triage import in_triage_order
 from softirr.report.view.advice import cause_of, next_step_of
 from softirr.report.view.names import Links, Names, adapted
 from softirr.report.view.parts import View
-from softirr.report.view.rows import coefficient_rows, field_row, item_row, meaning_row, pair_rows, person_rows
+from softirr.report.view.rows import (
+    coefficient_rows,
+    field_row,
+    in_triage_order,
+    item_row,
+    meaning_row,
+    pair_rows,
+    person_rows,
+)
 from softirr.report.view.verdict import verdict_of
 from softirr.statistics.coefficients.registry import coefficient_title
 from softirr.text import printable

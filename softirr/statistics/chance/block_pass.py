@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
+from softirr.statistics.chance.different_pairs import LeftOut
 from softirr.statistics.chance.expected import GRID, Equivalence, on_grid
-from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
 DOUBLE = 1_000
 """Up to this many distinct answers the exact pass uses double precision.

@@ -10,8 +10,8 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 from softirr.statistics.chance.block_pass import BlockPass, Histogram, LostSums, RaterColumns, block_slices
+from softirr.statistics.chance.different_pairs import LeftOut
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, Equivalence, on_grid
-from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
 BLOCK = 2_048
 """Rows and columns of one block of the exact pass: 32 MB as float64."""

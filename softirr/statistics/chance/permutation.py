@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from softirr.answers.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
+from softirr.statistics.chance.different_pairs import LeftOut
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, Equivalence, different_pairs, on_grid
-from softirr.statistics.chance.leave_one_rater_out import LeftOut
 
 EXPECTATIONS = ("cohen", "pooled", "uniform")
 """Expectations, each with separately permuted pairs: by rater pair, over all answers, over the distinct answers."""

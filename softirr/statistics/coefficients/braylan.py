@@ -10,8 +10,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.errors import InputError
 from softirr.statistics.chance.expected import Chance, ChanceDistribution, on_grid
-from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition
-from softirr.statistics.coefficients.estimate import Undefined, uncomparable
+from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition, Undefined, uncomparable
 from softirr.statistics.draws import Draws
 
 LEVEL = 0.05

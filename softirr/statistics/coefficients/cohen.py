@@ -6,8 +6,14 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
-from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, missing
+from softirr.statistics.coefficients.definition import (
+    CERTAIN,
+    WULLSCHLEGER_2026,
+    Definition,
+    Reference,
+    Undefined,
+    missing,
+)
 from softirr.statistics.draws import Draws
 
 

@@ -15,7 +15,8 @@ from softirr.errors import InputError
 from softirr.json_object import JsonObject
 
 _TAIL = 0.025
-_NORMAL = 1.959964
+NORMAL = 1.959964
+"""Half of a 95% interval in standard errors."""
 _LARGEST_BIAS = 0.5
 
 
@@ -170,7 +171,7 @@ def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: 
     tails = (_TAIL, 1 - _TAIL) if n_items is None else _corrected_tails(value, bounded)
     low, high = np.quantile(bounded, tails).tolist()
     if n_items is not None:
-        stretch = student_quantile(n_items - 1) / _NORMAL
+        stretch = student_quantile(n_items - 1) / NORMAL
         low, high = value - stretch * (value - low), value + stretch * (high - value)
     ci95 = max(min(low, value), floor), min(max(high, value), 1.0)
     return Coefficient(value, float(np.std(bounded)), ci95)
@@ -189,7 +190,7 @@ def _corrected_tails(value: float, draws: Floats) -> tuple[float, float]:
     bias = min(max(float(ndtri(below)), -_LARGEST_BIAS), _LARGEST_BIAS)
     # exponential weights have the skewness 2, and the acceleration is a sixth of the skewness of the items' influence
     acceleration = float(np.mean(deviations**3)) / spread**3 / 12
-    low, high = (bias + (bias + z) / (1 - acceleration * (bias + z)) for z in (-_NORMAL, _NORMAL))
+    low, high = (bias + (bias + z) / (1 - acceleration * (bias + z)) for z in (-NORMAL, NORMAL))
     return float(ndtr(low)), float(ndtr(high))
 
 

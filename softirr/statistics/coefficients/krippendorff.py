@@ -11,8 +11,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ratings, sums
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import Definition, Reference
-from softirr.statistics.coefficients.estimate import CERTAIN, Undefined, uncomparable
+from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference, Undefined, uncomparable
 from softirr.statistics.draws import Draws
 
 

@@ -11,8 +11,14 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ratings
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
-from softirr.statistics.coefficients.estimate import Undefined, missing, no_variation
+from softirr.statistics.coefficients.definition import (
+    WULLSCHLEGER_2026,
+    Definition,
+    Reference,
+    Undefined,
+    missing,
+    no_variation,
+)
 from softirr.statistics.draws import Draws
 
 

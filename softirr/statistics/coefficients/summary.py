@@ -13,8 +13,7 @@ from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.braylan import beyond_chance
 from softirr.statistics.coefficients.cohen import reason_of_pairs
-from softirr.statistics.coefficients.definition import Definition
-from softirr.statistics.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.statistics.coefficients.definition import Definition, Estimate, Undefined, missing, undefined
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.draws import Draws
 from softirr.statistics.weights_and_scores import ItemWeights, item_numbers

@@ -20,10 +20,9 @@ from dataclasses import replace
 import numpy as np
 
 from softirr.answers.ratings import Floats
-from softirr.statistics.coefficients.intervals import Coefficient, Sample, student_quantile
+from softirr.statistics.coefficients.intervals import NORMAL, Coefficient, Sample, student_quantile
 
 _CERTAIN = 1e-9
-_NORMAL = 1.959964
 _TAIL = 0.025
 
 
@@ -55,7 +54,7 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
     if first.ci95 is None or second.ci95 is None or not len(a.draws) or not len(b.draws):
         return Coefficient(value)
     changes = _draws(b, 2) - (np.roll(_draws(a, 1), 1) if independent else _draws(a, 1))
-    stretch = student_quantile(max(min(len(a.items), len(b.items)) - 1, 1)) / _NORMAL
+    stretch = student_quantile(max(min(len(a.items), len(b.items)) - 1, 1)) / NORMAL
     low, high = (value + stretch * (end - value) for end in np.quantile(changes, (_TAIL, 1 - _TAIL)).tolist())
     return Coefficient(value, float(np.std(changes)), (min(low, value), max(high, value)))
 
@@ -66,7 +65,7 @@ def _draws(sample: Sample, seed: int) -> Floats:
     if value is None or ci95 is None or float(np.std(sample.draws)) > _CERTAIN:
         return sample.draws
     reach = max(value - ci95[0], ci95[1] - value)
-    return value + reach / _NORMAL * np.random.default_rng(seed).standard_normal(len(sample.draws))
+    return value + reach / NORMAL * np.random.default_rng(seed).standard_normal(len(sample.draws))
 
 
 def p_value(change: Coefficient, n: int) -> float | None:

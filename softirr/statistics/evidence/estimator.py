@@ -29,9 +29,8 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 from softirr.statistics.coefficients import registry
-from softirr.statistics.coefficients.definition import Definition
-from softirr.statistics.coefficients.estimate import Undefined
-from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, coefficient_of_draws
+from softirr.statistics.coefficients.definition import Definition, Undefined
+from softirr.statistics.coefficients.intervals import NORMAL, Coefficient, Details, Interval, coefficient_of_draws
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.fit import Fit
@@ -42,7 +41,6 @@ from softirr.statistics.evidence.record import Record
 COVERED = registry.coefficient_keys(audited=True)
 """The coefficients that judgments correct."""
 _CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
-_NORMAL = 1.959964
 _CERTAIN = 1e-9
 
 
@@ -194,7 +192,7 @@ class Estimates:
         if by_measure.standard_error > _CERTAIN:
             return draws
         reach = max(by_measure.value - by_measure.ci95[0], by_measure.ci95[1] - by_measure.value)
-        return np.asarray(draws + reach / _NORMAL * np.random.default_rng(0).standard_normal(len(draws)))
+        return np.asarray(draws + reach / NORMAL * np.random.default_rng(0).standard_normal(len(draws)))
 
     def _alone(self, function: Callable[[Draws], Floats], floor: float) -> Interval | None:
         """The coefficient from judged pairs of the same item alone; valid if their number was fixed beforehand."""

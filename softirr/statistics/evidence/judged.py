@@ -15,6 +15,7 @@ from softirr.plural import plural
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.evidence.known import FormerPairs, Judged, known_pairs
 from softirr.statistics.evidence.sampling_frames import Frames, digest, is_of_item, stem
+from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.text import normalize
 
 ONLY = 1
@@ -61,7 +62,8 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     """
     verdicts, unsure, texts, n_pairs = _verdicts(frames, sheets)
     number = {normalize(text): index for index, text in enumerate(frames.table.texts)}
-    keys_of_items = set(_keys(frames).tolist())
+    same = frames.design.same.texts
+    keys_of_items = set(pair_keys(same.left_texts, same.right_texts, len(frames.table.texts)).tolist())
     rows: dict[int, list[float]] = {}
     former: list[tuple[str, tuple[str, str], float]] = []
     for id, judges in verdicts.items():
@@ -101,12 +103,6 @@ def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], f
     values, of_item = (np.array([row[column] for row in rows]) for column in (1, 2))
     p = np.asarray(measure.score([pair for pair, _, _ in rows]), dtype=np.float64)
     return FormerPairs(p[is_open], values[is_open], of_item[is_open].astype(np.int64))
-
-
-def _keys(frames: Frames) -> Any:
-    texts = frames.design.same.texts
-    low, high = np.minimum(texts.left_texts, texts.right_texts), np.maximum(texts.left_texts, texts.right_texts)
-    return low * np.int64(len(frames.table.texts)) + high
 
 
 def _verdicts(

@@ -12,6 +12,7 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures.arrays import find_keys
 from softirr.meaning.measures.decisions import decisions_of
 from softirr.meaning.measures.terminology import sources_of, terminologies_of
+from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.text import normalize
 
 
@@ -82,9 +83,7 @@ class Judged:
 
     def key(self, left_texts: Ints, right_texts: Ints) -> Ints:
         """A number for each unordered pair of texts, shape (len(left_texts),)."""
-        return np.asarray(
-            np.minimum(left_texts, right_texts) * np.int64(self.n_texts) + np.maximum(left_texts, right_texts)
-        )
+        return pair_keys(left_texts, right_texts, self.n_texts)
 
 
 def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Ints], Floats] | None:
@@ -103,8 +102,7 @@ def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Int
     normalized = [normalize(text) for text in texts]
 
     def truth(left_texts: Ints, right_texts: Ints) -> Floats:
-        low, high = np.minimum(left_texts, right_texts), np.maximum(left_texts, right_texts)
-        keys, inverse = np.unique(low * np.int64(len(texts)) + high, return_inverse=True)
+        keys, inverse = np.unique(pair_keys(left_texts, right_texts, len(texts)), return_inverse=True)
         pairs = [divmod(key, len(texts)) for key in keys.tolist()]
         values = np.full(len(keys), np.nan)
         if terms is not None and pairs:

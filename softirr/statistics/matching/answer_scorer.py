@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _ASKED_AT_ONCE = 1 << 18
 
 
+def pair_keys(a: Ints, b: Ints, size: int) -> Ints:
+    """A number for each unordered pair of numbers below `size`: ``divmod(key, size)`` is the pair, the lower first."""
+    return np.asarray(np.minimum(a, b) * np.int64(size) + np.maximum(a, b))
+
+
 class AnswerScorer:
     """Equivalence of the distinct answers of a table, which may be sets of texts.
 
@@ -155,9 +160,9 @@ class AnswerScorer:
         """
         comparisons, size = ratings.comparisons, max(len(self.table.texts), 1)
         answers = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
-        keys = [np.zeros(0, dtype=np.int64)]
+        keys: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for _, a, b in self.text_pairs(*answers):
-            keys.append(np.unique(np.minimum(a, b) * size + np.maximum(a, b)))
+            keys.append(np.unique(pair_keys(a, b, size)))
         return np.divmod(np.unique(np.concatenate(keys)), size)
 
     def _locate(

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 import softirr
 from softirr.answers.category_matrix import matrix_ratings
 from softirr.statistics.chance.expected import GRID, on_grid
-from softirr.statistics.coefficients.estimate import Undefined
+from softirr.statistics.coefficients.definition import Undefined
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import coefficient_keys
 from tests.statistics.chance.direct import similarity

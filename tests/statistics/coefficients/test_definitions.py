@@ -26,8 +26,7 @@ from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, ChanceDistribution, MatrixEquivalence
 from softirr.statistics.coefficients import registry, summary
 from softirr.statistics.coefficients.braylan import upper_point
-from softirr.statistics.coefficients.definition import Definition, Reference
-from softirr.statistics.coefficients.estimate import Undefined
+from softirr.statistics.coefficients.definition import Definition, Reference, Undefined
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.summary import ByMeasure

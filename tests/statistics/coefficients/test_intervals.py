@@ -10,7 +10,7 @@ from softirr.answers.category_matrix import matrix_ratings
 from softirr.defaults import FEW_ITEMS
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
-from softirr.statistics.coefficients.estimate import Estimate, Undefined, undefined
+from softirr.statistics.coefficients.definition import Estimate, Undefined, undefined
 from softirr.statistics.coefficients.intervals import Coefficient, coefficient_of_draws, student_quantile
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.summary import summarize
