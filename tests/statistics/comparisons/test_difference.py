@@ -9,10 +9,10 @@ from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import (
+    at_levels,
     difference,
     holm,
     holm_levels,
-    limit,
     p_value,
 )
 from softirr.statistics.draws import Draws
@@ -144,8 +144,8 @@ class TestHolmLevels:
     def test_a_limit_at_the_level_of_its_p_is_there(self) -> None:
         coefficient = Coefficient(0.3, 0.1, (-0.02, 0.6))
         p = p_value(coefficient, 20)
-        assert p is not None and limit(coefficient, 20, p, upper=False) == pytest.approx(0)
-        assert limit(coefficient, 20, 0.05, upper=True) == pytest.approx(0.6)
+        assert p is not None
+        assert at_levels(coefficient, 20, p, 0.05).ci95 == pytest.approx((0, 0.6))
 
 
 @pytest.mark.slow
