@@ -17,7 +17,6 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import (
     CacheOption,
-    PairScorer,
     ProgressOption,
     cache_and_progress,
     collect_pair_counts,
@@ -125,7 +124,10 @@ def agreement(
             options = replace(options, reasons=False, what_if=False)
         scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
         # the meanings first: with many items, the draws of the estimates take much memory
-        meanings = _meanings(table, scored_table.answers.scorer) if options.meanings and table.kind == TEXT else ()
+        meanings: tuple[MeaningCluster, ...] = ()
+        if options.meanings and table.kind == TEXT:
+            with pairs_used_for("meanings"):
+                meanings = meaning_clusters(scored_table.answers)
         estimates = estimated(scored_table, sheets)
         report = replace(_report(table, scorer, estimates, store, shown_progress), meanings=meanings)
     return replace(report, pairs_by_use=dict(pair_counts))
@@ -168,24 +170,18 @@ def _report(
         return with_what_if(report, table, measure, options, cache, progress)
 
 
-def _meanings(table: AnnotationTable, scorer: PairScorer) -> tuple[MeaningCluster, ...]:
-    with pairs_used_for("meanings"):
-        return meaning_clusters(table, scorer)
-
-
 def _items(
     table: AnnotationTable, estimates: Estimated, cache: PairCache | None, progress: Progress | None
 ) -> tuple[ItemAgreement, ...]:
     scored_table, options = estimates.scored, estimates.scored.options
     item_options = ItemOptions(
-        options.assignment,
         expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
         beyond=scored_table.summary.beyond_chance,
         max_pairs=MOST_PAIRS_OF_ITEM,
-        explain=explainer(table, scored_table.answers.scorer.measure, cache, progress) if options.reasons else None,
+        explain=explainer(table, scored_table.measure, cache, progress) if options.reasons else None,
         matches=options.matches,
     )
-    return item_agreements(table, scored_table.answers.scorer, scored_table.ratings, scored_table.scores, item_options)
+    return item_agreements(scored_table.answers, scored_table.ratings, scored_table.scores, item_options)
 
 
 def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgreement]) -> ReasonSummary:

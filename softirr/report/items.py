@@ -66,10 +66,11 @@ def item_agreement(
     with cache_and_progress(base, cache, progress) as (store, shown_progress):
         scorer = PairScorer(base, table.texts, cache=store, progress=shown_progress)
         ratings = Ratings.of(table)
-        scores = AnswerScorer(table, scorer, method=assignment).of_comparisons(ratings)
+        answers = AnswerScorer(table, scorer, method=assignment)
+        scores = answers.of_comparisons(ratings)
         explain_pairs = explainer(table, base, store, shown_progress) if reasons and table.kind == TEXT else None
-        options = ItemOptions(assignment, explain=explain_pairs)
-        return items_with_sources(item_agreements(table, scorer, ratings, scores, options), base)
+        items = item_agreements(answers, ratings, scores, ItemOptions(explain=explain_pairs))
+        return items_with_sources(items, base)
 
 
 def under_measure(
@@ -118,8 +119,6 @@ class ItemOptions:
 
     Attributes
     ----------
-    assignment : {"optimal", "greedy"}
-        How two sets are matched.
     expected : float, optional
         Expected agreement of Fleiss, for the kappa of each item.
     beyond : shape (P,), optional
@@ -133,7 +132,6 @@ class ItemOptions:
         Find matches and suggestions.
     """
 
-    assignment: str = "optimal"
     expected: float | None = None
     beyond: Floats | None = None
     max_pairs: int | None = None
@@ -142,26 +140,26 @@ class ItemOptions:
 
 
 def item_agreements(
-    table: AnnotationTable, scorer: PairScorer, ratings: Ratings, scores: Floats, options: ItemOptions
+    answers: AnswerScorer, ratings: Ratings, scores: Floats, options: ItemOptions
 ) -> tuple[ItemAgreement, ...]:
     """One entry per item of the table, answered or not.
 
     Parameters
     ----------
-    scorer : PairScorer
-        Scorer of the table's texts.
+    answers : AnswerScorer
+        Scorer of the table's answers.
     ratings : Ratings
         Ratings of the table.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     """
-    text_scores = _TextScores(table, scorer, ratings) if options.matches or options.explain is not None else None
-    builder = _Builder(table, ratings, scores, options, text_scores)
-    items = [builder.item(number, id) for number, id in enumerate(table.items)]
+    text_scores = _TextScores(answers, ratings) if options.matches or options.explain is not None else None
+    builder = _Builder(answers.table, ratings, scores, options, text_scores)
+    items = [builder.item(number, id) for number, id in enumerate(answers.table.items)]
     if options.explain is None or text_scores is None:
         return tuple(items)
     explained = [builder.texts_of(number) if builder.is_small(number) else {} for number in range(len(items))]
-    directions = text_scores.directions if scorer.directional else None
+    directions = text_scores.directions if answers.scorer.directional else None
     unmatched = open_pairs(explained, text_scores.equal, THRESHOLD)
     reasons = explain_items(unmatched, text_scores.equal, directions, options.explain)
     return tuple(
@@ -213,7 +211,7 @@ class _Builder:
         texts_by_rater = self.texts_of(number)
         matched = _NOT_MATCHED
         if self._text_scores is not None and options.matches:
-            matched = self._text_scores.consensus(texts_by_rater, options.assignment)
+            matched = self._text_scores.consensus(texts_by_rater)
         first, last = self._pairs[number]
         mean = float(self._means[number]) if last > first else None
         kappa = None
@@ -245,17 +243,18 @@ class _Builder:
 class _TextScores:
     """Equivalences, and directions if the measure has them, of the texts that different raters gave to one item."""
 
-    def __init__(self, table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> None:
-        self._number = {text: i for i, text in enumerate(table.texts)}
-        self._size = max(len(table.texts), 1)
-        low, high = AnswerScorer(table, scorer).text_pairs_of_items(ratings)
+    def __init__(self, answers: AnswerScorer, ratings: Ratings) -> None:
+        texts, self._method = answers.table.texts, answers.method
+        self._number = {text: i for i, text in enumerate(texts)}
+        self._size = max(len(texts), 1)
+        low, high = answers.text_pairs_of_items(ratings)
         self._keys = low * self._size + high
-        self._equivalence = scorer.score(low, high)
-        self._entail = scorer.entail(low, high)
+        self._equivalence = answers.scorer.score(low, high)
+        self._entail = answers.scorer.entail(low, high)
 
-    def consensus(self, texts_by_rater: dict[str, tuple[str, ...]], assignment: str) -> Consensus:
+    def consensus(self, texts_by_rater: dict[str, tuple[str, ...]]) -> Consensus:
         directions = self.directions if self._entail is not None else None
-        return consensus(texts_by_rater, self.equal, directions, method=assignment)
+        return consensus(texts_by_rater, self.equal, directions, method=self._method)
 
     def equal(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(a ≡ b) of texts of different raters."""

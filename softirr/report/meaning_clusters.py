@@ -18,7 +18,6 @@ from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.json_object import JsonObject
-from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.attributes import LONGEST
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.matching.grouping import equivalent_groups, linked_groups
@@ -149,9 +148,7 @@ class MeaningCluster(JsonObject):
         return {**super().to_dict(), "count": self.count}
 
 
-def meaning_clusters(
-    table: AnnotationTable, scorer: PairScorer, *, threshold: float = THRESHOLD
-) -> tuple[MeaningCluster, ...]:
+def meaning_clusters(answers: AnswerScorer) -> tuple[MeaningCluster, ...]:
     """Cluster the texts of a table by their equivalence.
 
     Compared are texts of the same item by different raters, texts that are spelled alike, and texts that such pairs
@@ -159,10 +156,8 @@ def meaning_clusters(
 
     Parameters
     ----------
-    scorer : PairScorer
-        Scorer of the table's texts.
-    threshold : float
-        Minimum mean equivalence of the texts of a cluster.
+    answers : AnswerScorer
+        Scorer of the table's answers.
 
     Returns
     -------
@@ -172,24 +167,26 @@ def meaning_clusters(
     Examples
     --------
     >>> import softirr
+    >>> from softirr.meaning.measures.pairs import PairScorer
     >>> rows = [("1", "ann", "fever"), ("1", "bob", "Fever"), ("2", "ann", "fever")]
     >>> rows += [("2", "bob", "dry cough"), ("3", "ann", "dry coughs")]
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     >>> scorer = PairScorer(softirr.measure("indel"), table.texts, cache=None, progress=None)
-    >>> [list(cluster.texts) for cluster in meaning_clusters(table, scorer)]
+    >>> [list(cluster.texts) for cluster in meaning_clusters(AnswerScorer(table, scorer))]
     [['fever', 'Fever'], ['dry cough', 'dry coughs']]
     """
+    table, scorer = answers.table, answers.scorer
     uses = _uses(table)
     counts = [sum(by_rater.values()) for by_rater, _ in uses]
     alike = pairs_spelled_alike(table.texts, counts)
-    of_items = np.stack(AnswerScorer(table, scorer).text_pairs_of_items(Ratings.of(table)), axis=1)
+    of_items = np.stack(answers.text_pairs_of_items(Ratings.of(table)), axis=1)
     pairs = np.unique(np.concatenate([of_items[of_items[:, 0] < of_items[:, 1]], alike]), axis=0)
     p = scorer.score(pairs[:, 0], pairs[:, 1]) if len(pairs) else np.zeros(0)
     more = pairs_between(len(table.texts), pairs, p)
     if len(more):
         p, pairs = np.concatenate([p, scorer.score(more[:, 0], more[:, 1])]), np.concatenate([pairs, more])
     pairs, p = pairs[p > _NEGLIGIBLE], p[p > _NEGLIGIBLE]
-    groups = equivalent_groups(pairs[:, 0], pairs[:, 1], p, weight=counts, threshold=threshold)
+    groups = equivalent_groups(pairs[:, 0], pairs[:, 1], p, weight=counts, threshold=THRESHOLD)
     central = _centrality(groups, pairs, p, len(table.texts))
     clusters = [_cluster(table, group, counts, central, uses) for group in groups]
     return tuple(sorted(clusters, key=lambda cluster: (-cluster.count, cluster.name)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -195,16 +195,12 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
         (folder / "methods.md").write_text(methods_paragraph(report), encoding="utf-8")
         (folder / "report.html").write_text(report_page(report_view, source=source), encoding="utf-8")
         for kind, (index, columns, rows) in tables.items():
-            _write_csv(folder / f"{kind}.csv", [*index, *columns], rows)
+            with (folder / f"{kind}.csv").open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow([*index, *columns])
+                writer.writerows([_cell(value) for value in row] for row in rows)
 
 
 def _cell(value: Any) -> Any:
     """A list becomes one text, and no text a formula."""
     return plain_cell("; ".join(map(str, value)) if isinstance(value, list | tuple) else value)
-
-
-def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(head)
-        writer.writerows([_cell(value) for value in row] for row in rows)

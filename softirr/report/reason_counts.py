@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from operator import attrgetter
@@ -61,23 +61,29 @@ class StoredReason(NamedTuple):
 CountedReason = ItemReason | StoredReason
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Example:
     """Two texts that do not match for a reason, and how often.
 
     Attributes
     ----------
-    items : tuple of str
+    first : CountedReason
+        Reason of the first item.
+    items : list of str
         The first items that have both texts, 40 at most.
     pairs : int
         How often the two texts stand against each other.
-    first : CountedReason
-        Reason of the first item.
     """
 
-    items: tuple[str, ...]
-    pairs: int
     first: CountedReason
+    items: list[str]
+    pairs: int = 1
+
+    def add(self, id: str) -> None:
+        """Count the two texts of another item, or of other raters of the same item."""
+        self.pairs += 1
+        if len(self.items) < EXAMPLE_ITEMS and self.items[-1] != id:
+            self.items.append(id)
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``reasons.kinds[].examples``."""
@@ -184,20 +190,6 @@ class ReasonSummary(JsonObject):
         }
 
 
-class _Occurrences:
-    """Where two texts stand against each other for a reason."""
-
-    __slots__ = ("first", "items", "pairs")
-
-    def __init__(self, first: CountedReason, id: str) -> None:
-        self.first, self.items, self.pairs = first, [id], 1
-
-    def add(self, id: str) -> None:
-        self.pairs += 1
-        if len(self.items) < EXAMPLE_ITEMS and self.items[-1] != id:
-            self.items.append(id)
-
-
 def summarize_reasons(
     items: Iterable[tuple[str, Sequence[CountedReason]]], shared: Mapping[tuple[str, str], int]
 ) -> ReasonSummary:
@@ -238,7 +230,7 @@ class _Counts:
     def __init__(self) -> None:
         self.n_pairs = self.n_items = 0
         self.pairs, self.items = Counter[str](), Counter[str]()
-        self.wordings: dict[str, dict[_Wording, _Occurrences]] = defaultdict(dict)
+        self.wordings: dict[str, dict[_Wording, Example]] = defaultdict(dict)
         self.leaning: dict[str, list[int]] = {}
         self.of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
@@ -261,15 +253,14 @@ class _Counts:
         texts = (a, b) if (a or "") <= (b or "") else (b, a)
         self.pairs.update(reason.kinds)
         for kind in reason.kinds:
-            occurrences = self.wordings[kind].get(texts)
-            if occurrences is None:
-                self.wordings[kind][texts] = _Occurrences(reason, id)
+            example = self.wordings[kind].get(texts)
+            if example is None:
+                self.wordings[kind][texts] = Example(reason, [id])
             else:
-                occurrences.add(id)
+                example.add(id)
 
 
-def _examples(kind: str, wordings: Iterable[_Occurrences]) -> Iterator[Example]:
+def _examples(kind: str, wordings: Iterable[Example]) -> list[Example]:
     """The most frequent examples: first those with this main reason, then those with another main reason."""
     frequent = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
-    for occurrences in sorted(frequent, key=lambda entry: entry.first.kinds[0] != kind):
-        yield Example(tuple(occurrences.items), occurrences.pairs, occurrences.first)
+    return sorted(frequent, key=lambda example: example.first.kinds[0] != kind)

@@ -70,7 +70,10 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     names, links = names or Names(), links or Links()
     verdict = verdict_of(report, names)
     cause = cause_of(report, names, links)
-    items = in_triage_order(report["items"])
+    items, reason_counts = in_triage_order(report["items"]), report.get("reasons") or {}
+    reasons = [
+        (REASON_NAMES.get(kind["kind"], kind["kind"]), kind["items"]) for kind in reason_counts.get("kinds") or ()
+    ]
     fields = report.get("fields") or ([own_field("answers", report)] if is_exact(report) else ())
     return View(
         verdict=verdict,
@@ -85,8 +88,8 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         meanings=tuple(meaning_row(cluster, names, links) for cluster in report.get("meanings") or ()),
         coefficients=tuple(coefficient_rows(report, names)),
         audit=tuple(_audit(report.get("audit"))),
-        what_if=tuple(_what_if((report.get("reasons") or {}).get("what_if") or ())),
-        reasons=_reasons(report),
+        what_if=tuple(_what_if(reason_counts.get("what_if") or ())),
+        reasons=tuple(sorted(reasons, key=lambda row: -row[1])),
         excluded=tuple(Counter(entry["reason"] for entry in report["excluded"]).most_common()),
         facts=tuple(_facts(report)),
         misfits=tuple(adapted(sentence, names) for sentence in report.get("misfits", ())),
@@ -131,12 +134,6 @@ def _what_if(entries: Sequence[Mapping[str, Any]]) -> Iterable[str]:
         if changed != present and entry["value"] - entry["instead_of"] >= _LEAST_CHANGE:
             title, attribute = coefficient_title(entry["coefficient"]), KIND_NAMES[entry["attribute"]]
             yield f"If {attribute} did not count, {title} would be {changed} instead of {present}."
-
-
-def _reasons(report: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    kinds = (report.get("reasons") or {}).get("kinds") or ()
-    rows = [(REASON_NAMES.get(kind["kind"], kind["kind"]), kind["items"]) for kind in kinds]
-    return tuple(sorted(rows, key=lambda row: -row[1]))
 
 
 def _terminologies(report: Mapping[str, Any]) -> str:

@@ -133,8 +133,9 @@ def item_row(item: Mapping[str, Any], names: Names, links: Links) -> ItemRow:
     """An item; its sentence is computed unless it has one."""
     sentence = item.get("sentence")
     if sentence is None:
-        shown_names = {rater: names.of_rater(rater) for rater in _raters(item)}
-        sentence = task_sentence(_answers(item), shown_names, rater=names.rater)
+        answers = _answers(item)
+        shown_names = {rater: names.of_rater(rater) for rater in answers["raters"]}
+        sentence = task_sentence(answers, shown_names, rater=names.rater)
     return ItemRow(
         id=item["id"],
         name=names.of_item(item["id"]),
@@ -152,18 +153,13 @@ def item_row(item: Mapping[str, Any], names: Names, links: Links) -> ItemRow:
     )
 
 
-def _raters(item: Mapping[str, Any]) -> list[str]:
-    raters = dict.fromkeys(rater for pair in item.get("pairs") or () for rater in pair["raters"])
-    raters |= dict.fromkeys(rater for match in item["matches"] for rater in match["texts"])
-    return list(raters | dict.fromkeys(item["unmatched"]))
-
-
 def _answers(item: Mapping[str, Any]) -> dict[str, Any]:
     """An item as :func:`task_sentence` reads it."""
-    raters = _raters(item)
-    with_text = {rater for match in item["matches"] for rater in match["texts"]}
-    with_text |= {rater for rater, texts in item["unmatched"].items() if texts}
-    return {**item, "raters": raters, "empty": [rater for rater in raters if rater not in with_text]}
+    matched = dict.fromkeys(rater for match in item["matches"] for rater in match["texts"])
+    raters = dict.fromkeys(rater for pair in item.get("pairs") or () for rater in pair["raters"])
+    raters |= matched | dict.fromkeys(item["unmatched"])
+    empty = [rater for rater in raters if rater not in matched and not item["unmatched"].get(rater)]
+    return {**item, "raters": list(raters), "empty": empty}
 
 
 def field_row(field: Mapping[str, Any], names: Names, links: Links) -> FieldRow:

@@ -66,7 +66,10 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
     name, coefficient = best
     value, ci95 = coefficient["value"], ends(coefficient.get("ci95"))
     judgments = coefficient.get("judgments") or 0
-    state = _state(value, ci95, target, fits=not report.get("misfits"))
+    low, high = ci95 or (value, value)
+    state = "met" if low >= target else "missed" if high < target else "undecided"
+    if report.get("misfits"):
+        state = "misfit"
     words = {
         "met": "Good enough",
         "missed": "Not good enough yet",
@@ -78,13 +81,6 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
     title = coefficient_title(name)
     basis = _basis(report, title, judgments, names)
     return Verdict(state, sentence, basis, name, title, value, ci95, target, source, judgments)
-
-
-def _state(value: float, ci95: tuple[float, float] | None, target: float, *, fits: bool) -> str:
-    if not fits:
-        return "misfit"
-    low, high = ci95 or (value, value)
-    return "met" if low >= target else "missed" if high < target else "undecided"
 
 
 def ends(ci95: Sequence[float] | None) -> Interval | None:

@@ -129,10 +129,6 @@ def _slope(draws: Draws, steps: Ints, chance: ChanceDistribution) -> float:
     return float(above - below) / LEVEL
 
 
-def _level(draws: Draws) -> Floats:
-    return np.full(len(draws.sampling), LEVEL)
-
-
 SIGMA = Definition(
     key="sigma",
     name="sigma (Braylan et al. 2022)",
@@ -145,7 +141,7 @@ SIGMA = Definition(
     expected="0.05",
     references=(BRAYLAN_2022,),
     over_draws=sigma,
-    by_chance=_level,
+    by_chance=lambda draws: np.full(len(draws.sampling), LEVEL),
     reason=_one_item,
     floor=0.0,
 )

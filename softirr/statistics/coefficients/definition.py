@@ -37,10 +37,6 @@ class Undefined(StrEnum):
     NO_OTHER_RATER = "no item was answered by this rater and another one"
 
 
-def _no_items() -> Ints:
-    return np.zeros(0, dtype=np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """A coefficient by the measure alone.
@@ -64,7 +60,7 @@ class Estimate:
     value: float | None
     undefined: str | None = None
     expected: float | None = None
-    items: Ints = field(default_factory=_no_items)
+    items: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     draw: Callable[[], Floats] | None = None
     floor: float = -1.0
 

@@ -166,14 +166,9 @@ def _weights(matrix: Any, ratings: Ratings) -> Floats:
         raise InputError("similarity must be 1 for a category with itself.")
     if not (similarity.min(initial=1.0) >= -_ROUNDING and similarity.max(initial=0.0) <= 1 + _ROUNDING):
         raise InputError("similarity has a value outside [0, 1].")
-    return _without_rounding(similarity)
-
-
-def _without_rounding(similarity: Floats) -> Floats:
-    """The similarity without rounding errors, which cosines of floating-point vectors contain."""
-    exact: Floats = np.clip((similarity + similarity.T) / 2, 0, 1)
-    np.fill_diagonal(exact, 1)
-    return exact
+    exact_similarity: Floats = np.clip((similarity + similarity.T) / 2, 0, 1)  # without rounding errors
+    np.fill_diagonal(exact_similarity, 1)
+    return exact_similarity
 
 
 def _plain_columns(matrix: Any) -> Any:

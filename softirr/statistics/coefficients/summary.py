@@ -42,7 +42,9 @@ class ByMeasure:
     def __init__(self, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights | None = None) -> None:
         self.ratings, self.scores, self.chance = ratings, scores, chance
         self.center = Draws.value(ratings, scores, chance, scores)
-        self.items = items or _items_by_row(ratings)
+        self.items = items or ItemWeights(
+            item_numbers([str(row) for row in range(ratings.n_items)]), len(ratings.comparable_items)
+        )
 
     @cached_property
     def draws(self) -> Draws:
@@ -194,8 +196,3 @@ def summarize(
         by_measure=answers,
         beyond_chance=beyond,
     )
-
-
-def _items_by_row(ratings: Ratings) -> ItemWeights:
-    """Items that are named by their row."""
-    return ItemWeights(item_numbers([str(row) for row in range(ratings.n_items)]), len(ratings.comparable_items))

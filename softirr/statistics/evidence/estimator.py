@@ -176,7 +176,7 @@ class Estimates:
     ) -> Coefficient:
         """A value with the interval of its draws, which contains the value."""
         details = Details(
-            items_only=Interval(by_measure.value, by_measure.standard_error, by_measure.ci95),
+            items_only=by_measure.items_only,
             judgments_only=by_judgments_alone,
             by_measure=by_measure.value,
         )
@@ -200,5 +200,4 @@ class Estimates:
             return None
         center, means, items = self._judged
         of_items = items.over(function) - float(function(self.center)[0])
-        coefficient = coefficient_of_draws(float(function(center)[0]), means.over(function) + of_items, floor)
-        return Interval(coefficient.value, coefficient.standard_error, coefficient.ci95)
+        return coefficient_of_draws(float(function(center)[0]), means.over(function) + of_items, floor).items_only

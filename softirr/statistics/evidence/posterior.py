@@ -191,9 +191,5 @@ def posterior_curve(scores: Scores, record: Record, logits: Floats, same: Floats
             chunk = slice(start, start + _AT_ONCE)
             eta = intercept[:, None] + slope[:, None] * logits[None, chunk]
             log = log + (same[chunk] * eta - np.logaddexp(0, eta)) @ exponent[chunk]
-    return Curve(intercept, slope, _normalized(log))
-
-
-def _normalized(log: Floats) -> Floats:
-    density = np.exp(log - log.max())
-    return np.asarray(density / density.sum())
+    posterior = np.exp(log - log.max())
+    return Curve(intercept, slope, np.asarray(posterior / posterior.sum()))

@@ -75,10 +75,10 @@ def clusters_of_many(
     # A pair exactly at the threshold counts as equivalent, so its gain must be positive.
     gain = within - THRESHOLD + 1e-9
     for component in _components(across & (gain > 0)):
-        if _one_cluster(rater[component], gain[np.ix_(component, component)]):
+        component_gain = gain[np.ix_(component, component)]
+        if len(np.unique(rater[component])) == len(component) and (component_gain > 0).all():  # a single cluster
             label[component] = component[0]
             continue
-        component_gain = gain[np.ix_(component, component)]
         start = agglomerate(np.arange(len(component)), rater[component], component_gain)
         label[component] = component[improve(start, rater[component], component_gain)]
     if implied is not None:
@@ -111,11 +111,6 @@ def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
             break
         label = lower
     return [np.flatnonzero(label == first) for first in np.flatnonzero(np.bincount(label, minlength=n) > 1)]
-
-
-def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:
-    """Whether all nodes have different raters and positive gains: any order of merging gives one cluster."""
-    return len(set(rater.tolist())) == len(rater) and bool((gain > 0).all())
 
 
 def agglomerate(
