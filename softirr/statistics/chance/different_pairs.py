@@ -233,23 +233,22 @@ class LeftOut:
             (np.ones(len(answer_index)), (answer_index, self.raters)), shape=(size, self._ratings.n_raters)
         )
 
-    def sums_of_kept(self, first: Ints, second: Ints, values: Floats, group: Ints, size: int) -> Floats:
+    def sums_of_kept(self, first: Ints, second: Ints, values: Floats) -> Floats:
         """Sum of values over the pairs of rows that both count without each rater.
 
         Parameters
         ----------
-        first, second, values, group : shape (M,)
-            Rows, a value and a group of each pair.
-        size : int
-            How many groups there are.
+        first, second, values : shape (M,)
+            Rows and a value of each pair.
 
         Returns
         -------
-        shape (n_raters, size)
+        shape (n_raters,)
         """
         a, b = self._ratings.rater[first], self._partner[first]
         c, d = self._ratings.rater[second], self._partner[second]
-        lost = np.zeros(self._ratings.n_raters * size)
+        n_raters = self._ratings.n_raters
+        lost = np.zeros(n_raters)
         for rater, counts in (
             (a, np.ones(len(a), dtype=bool)),
             (b, b >= 0),
@@ -257,5 +256,5 @@ class LeftOut:
             (d, (d >= 0) & (d != a) & (d != b)),
         ):
             indices = np.flatnonzero(counts)
-            lost += sums(rater[indices] * size + group[indices], values[indices], self._ratings.n_raters * size)
-        return np.asarray(sums(group, values, size) - lost.reshape(self._ratings.n_raters, size))
+            lost += sums(rater[indices], values[indices], n_raters)
+        return np.asarray(sums(np.zeros(len(values), dtype=np.int64), values, 1) - lost)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -49,95 +48,41 @@ def permutation(
     Chance
         With the standard errors of the permutation.
     """
-    rng = np.random.default_rng(seed)
+    rng, answer = np.random.default_rng(seed), ratings.answer
     pooling = Pooling.of(ratings, marginals)
-    pairs = _PermutedPairs.draw(ratings, pooling, permutations, rng)
-    first, second, q = pairs.first, pairs.second, len(pairs.distinct)
-    values, keys = _needed_scores(ratings, equivalence, *pairs.answers(ratings), pairs.sizes, expectations)
-    pairwise, pooled, uniform = np.split(values, np.cumsum(list(pairs.sizes.values()))[:-1])
-    pooled = pooled.reshape(permutations, -1)
-    cohen, cohen_error, at_left, at_right, cohen_noise = pairs.of_cohen(pairwise)
+    distinct = np.unique(answer[pooling.rows])
+    draw_cohen = _permuted_pairs if ratings.weights is None else _weighted_pairs
+    left_rows, right_rows, of_cohen = draw_cohen(ratings, permutations, rng)
+    pooled_rows = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
+    first, second = (np.concatenate(rows) for rows in zip(*pooled_rows, strict=True))
+    of_distinct = np.tile(distinct, permutations)
+    permuted_distinct = np.concatenate([distinct[rng.permutation(len(distinct))] for _ in range(permutations)])
+    pairs = {
+        "cohen": (answer[left_rows], answer[right_rows]),
+        "pooled": (answer[first], answer[second]),
+        "uniform": (of_distinct, permuted_distinct),
+    }
+    values, pairs_scored = _needed_scores(equivalence, pairs, expectations, ratings.n_answers)
+    pooled, off, q = values["pooled"], of_distinct != permuted_distinct, len(distinct)
     pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
-    off = np.concatenate([order != np.arange(q) for order in pairs.orders])
     return Chance(
-        method="permutation",
-        cohen=cohen,
-        cohen_error=cohen_error,
-        cohen_left=at_left,
-        cohen_right=at_right,
-        cohen_noise=cohen_noise,
+        "permutation",
+        *of_cohen(values["cohen"]),
         pooling=pooling,
         pooled=float(pooled.mean()),
         pooled_error=float(pooled.std(ddof=1) / np.sqrt(pooled.size)),
         pooled_at=pooled_at,
         pooled_noise=pooled_noise,
         distinct=q,
-        similarity=(1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0,
-        distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
-        pairs_scored=keys,
+        similarity=(1 + (q - 1) * float(values["uniform"][off].mean())) / q if off.any() else 1.0,
+        distribution=_sampled_distribution(ratings, pooled, first, second),
+        pairs_scored=pairs_scored,
         pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),
     )
 
 
 _Cohen = tuple[Floats, Floats, Floats, Floats, Floats]
 """Expected agreement of each rater pair, its error, the means at left and right answers, and their noise."""
-
-
-@dataclass(frozen=True, eq=False)
-class _PermutedPairs:
-    """The pairs of D permutations, by expectation.
-
-    Attributes
-    ----------
-    left_rows, right_rows : shape (M,)
-        Rows of the pairs within rater pairs, of all permutations.
-    of_cohen : callable
-        Returns Cohen's expectations from the equivalences of these pairs.
-    first, second : D arrays of shape (n,)
-        Rows of the pooled pairs of each permutation.
-    distinct : shape (q,)
-        The distinct answers.
-    orders : D arrays of shape (q,)
-        Permutations of the distinct answers.
-    """
-
-    left_rows: Ints
-    right_rows: Ints
-    of_cohen: Callable[[Floats], _Cohen]
-    first: tuple[Ints, ...]
-    second: tuple[Ints, ...]
-    distinct: Ints
-    orders: tuple[Ints, ...]
-
-    @classmethod
-    def draw(cls, ratings: Ratings, pooling: Pooling, permutations: int, rng: np.random.Generator) -> _PermutedPairs:
-        """Draw the pairs of all expectations."""
-        distinct = np.unique(ratings.answer[pooling.rows])
-        draw_cohen = _permuted_pairs if ratings.weights is None else _weighted_pairs
-        left_rows, right_rows, of_cohen = draw_cohen(ratings, permutations, rng)
-        draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
-        orders = tuple(rng.permutation(len(distinct)) for _ in range(permutations))
-        first, second = zip(*draws, strict=True)
-        return cls(left_rows, right_rows, of_cohen, first, second, distinct, orders)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Number of pairs of each expectation, in the order of :meth:`answers`."""
-        n_permutations = len(self.orders)
-        return {
-            "cohen": len(self.left_rows),
-            "pooled": n_permutations * len(self.first[0]),
-            "uniform": n_permutations * len(self.distinct),
-        }
-
-    def answers(self, ratings: Ratings) -> tuple[Ints, Ints]:
-        """The two answers of each pair."""
-        left_answers = ratings.answer[np.concatenate([self.left_rows, *self.first])]
-        right_answers = ratings.answer[np.concatenate([self.right_rows, *self.second])]
-        return (
-            np.concatenate([left_answers, *[self.distinct] * len(self.orders)]),
-            np.concatenate([right_answers, *(self.distinct[order] for order in self.orders)]),
-        )
 
 
 def _permuted_pairs(
@@ -167,22 +112,15 @@ def _weighted_pairs(
 
 
 def _needed_scores(
-    ratings: Ratings,
-    equivalence: Equivalence,
-    k: Ints,
-    l: Ints,  # noqa: E741
-    sizes: Mapping[str, int],
-    expectations: Collection[str],
-) -> tuple[Floats, int]:
-    """Equivalence of answers k[i] and l[i]; nan in the parts of expectations that are not needed.
-
-    Also the number of pairs of different answers that were scored.
-    """
-    needed = np.repeat([name in expectations for name in sizes], list(sizes.values()))
-    values = np.full(len(k), np.nan)
-    k, l = k[needed], l[needed]  # noqa: E741
-    values[needed] = equivalence.score(k, l)
-    return values, different_pairs(k, l, ratings.n_answers)
+    equivalence: Equivalence, pairs: Mapping[str, tuple[Ints, Ints]], needed: Collection[str], n_answers: int
+) -> tuple[dict[str, Floats], int]:
+    """Scores of the pairs of each expectation, nan if it is not needed, and the number of different pairs scored."""
+    names = [name for name in pairs if name in needed]
+    k, l = (np.concatenate([pairs[name][side] for name in names]) for side in (0, 1))  # noqa: E741
+    ends = np.cumsum([len(pairs[name][0]) for name in names])
+    scores = np.split(equivalence.score(k, l), ends[:-1])
+    values = {name: np.full(len(sides[0]), np.nan) for name, sides in pairs.items()}
+    return values | dict(zip(names, scores, strict=True)), different_pairs(k, l, n_answers)
 
 
 def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator) -> Ints:
@@ -196,16 +134,12 @@ def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator
     return np.asarray(order[np.clip(partners, first, last)])
 
 
-def _without_from_draws(
-    ratings: Ratings, pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...]
-) -> Floats | None:
+def _without_from_draws(ratings: Ratings, pooling: Pooling, values: Floats, first: Ints, second: Ints) -> Floats | None:
     """The pooled expectation without each rater: the mean over the remaining draws; values (D, n)."""
     if pooling.marginals != "answers" or ratings.weights is not None:
         return None
-    rows, partner_rows, flat = np.concatenate(first), np.concatenate(second), values.ravel()
-    left_out, group = LeftOut(ratings, pooling), np.zeros(len(flat), dtype=np.int64)
-    above = left_out.sums_of_kept(rows, partner_rows, flat, group, 1)[:, 0]
-    below = left_out.sums_of_kept(rows, partner_rows, np.ones(len(flat)), group, 1)[:, 0]
+    left_out = LeftOut(ratings, pooling)
+    above, below = (left_out.sums_of_kept(first, second, weights) for weights in (values, np.ones(len(values))))
     return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
 
 
@@ -264,14 +198,13 @@ def _cohen_from_draws(comparisons: Comparisons, weight: Floats, flat: Floats) ->
 
 
 def _pooled_from_draws(
-    pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...], n_rows: int
+    pooling: Pooling, values: Floats, first: Ints, second: Ints, n_rows: int
 ) -> tuple[Floats, float]:
-    """Mean equivalence of each pooled row over its drawn pairs, and the mean noise of these means, from values (D, n).
+    """Mean equivalence of each pooled row over its drawn pairs of all permutations, and the mean noise of these means.
 
     The mean goes by squared weights, as the noise of a weighted sum does: heavy rows are drawn often and vary least.
     """
-    rows = np.concatenate([*first, *second])
-    flat = np.concatenate([values.ravel(), values.ravel()])
+    rows, flat = np.concatenate([first, second]), np.concatenate([values, values])
     count = np.bincount(rows, minlength=n_rows)[pooling.rows]
     total = np.bincount(rows, weights=flat, minlength=n_rows)[pooling.rows]
     squares = np.bincount(rows, weights=flat**2, minlength=n_rows)[pooling.rows]
