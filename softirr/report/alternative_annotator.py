@@ -27,7 +27,7 @@ from softirr.json_object import JsonObject
 from softirr.numbers import interval, number
 from softirr.plural import plural
 from softirr.report.scoring import Scored
-from softirr.statistics.coefficients.intervals import Coefficient
+from softirr.statistics.coefficients.intervals import Coefficient, student_quantile
 from softirr.text import printable
 
 EPSILON = 0.15
@@ -146,14 +146,18 @@ def alternative_annotator(
     if not 0 <= epsilon < 1:
         raise InputError(f"epsilon is {epsilon:g}, but must be at least 0 and below 1.")
     people = [rater for rater in table.raters if rater in set(annotators)]
+    needed = f"but at least {LEAST_ANNOTATORS} are needed"
     if len(people) < LEAST_ANNOTATORS:
-        return _not_defined(
-            model, epsilon, f"{plural(len(people), 'annotator')}, but at least {LEAST_ANNOTATORS} are needed"
-        )
+        return _not_defined(model, epsilon, f"{plural(len(people), 'annotator')}, {needed}")
     equivalence = _by_rater_pair(table, scored)
-    answered = {rater: _answered(table, rater) for rater in (model, *people)}
+    n_items = len(table.items)
+    answered, totals = {}, {}
+    for rater in (model, *people):
+        is_of_rater = table.rater == table.raters.index(rater)
+        answered[rater] = np.bincount(table.item[is_of_rater], minlength=n_items) > 0
+        shared = [equivalence[rater, person] for person in people if (rater, person) in equivalence]
+        totals[rater] = np.nansum([np.zeros(n_items), *shared], axis=0)
     n_people = np.sum([answered[rater] for rater in people], axis=0)
-    totals = {rater: _total(rater, people, equivalence, len(table.items)) for rater in (model, *people)}
     differences: dict[str, tuple[Floats, Floats]] = {}
     skipped = []
     for annotator in people:
@@ -164,15 +168,14 @@ def alternative_annotator(
         n_others = n_people[is_contested] - 1
         of_model = (totals[model][is_contested] - equivalence[model, annotator][is_contested]) / n_others
         of_annotator = totals[annotator][is_contested] / n_others
-        wins = np.full((2, len(table.items)), np.nan)
+        wins = np.full((2, n_items), np.nan)
         wins[0, is_contested] = of_model >= of_annotator - _SAME_SCORE
         wins[1, is_contested] = of_annotator >= of_model - _SAME_SCORE
         differences[annotator] = wins[0], wins[1]
     if len(differences) < LEAST_ANNOTATORS:
         reason = (
             f"{len(differences)} of {len(people)} annotators {'has' if len(differences) == 1 else 'have'} "
-            f"{LEAST_ITEMS} items with the model and another annotator, "
-            f"but at least {LEAST_ANNOTATORS} are needed"
+            f"{LEAST_ITEMS} items with the model and another annotator, {needed}"
         )
         return _not_defined(model, epsilon, reason, tuple(skipped))
     return _concluded(model, epsilon, differences, tuple(skipped))
@@ -209,29 +212,14 @@ def _not_defined(model: str, epsilon: float, reason: str, skipped: tuple[str, ..
 
 def _by_rater_pair(table: AnnotationTable, scored: Scored) -> dict[tuple[str, str], Floats]:
     """Equivalence of the answers of two raters on each item, shape (n_items,), NaN if one is missing."""
-    ratings, comparisons = scored.ratings, scored.ratings.comparisons
-    first, second = ratings.rater[comparisons.left_rows], ratings.rater[comparisons.right_rows]
+    comparisons, raters = scored.ratings.comparisons, table.raters
     by_pair: dict[tuple[str, str], Floats] = {}
-    for a, rater_a in enumerate(table.raters):
-        for b, rater_b in enumerate(table.raters):
-            of_pair = (first == a) & (second == b)
-            if a != b and of_pair.any():
-                values = by_pair.setdefault((rater_a, rater_b), np.full(len(table.items), np.nan))
-                values[comparisons.item[of_pair]] = scored.scores[of_pair]
-                by_pair[rater_b, rater_a] = values
+    for pair, (a, b) in enumerate(comparisons.rater_pairs.tolist()):
+        of_pair = comparisons.rater_pair == pair
+        values = np.full(len(table.items), np.nan)
+        values[comparisons.item[of_pair]] = scored.scores[of_pair]
+        by_pair[raters[a], raters[b]] = by_pair[raters[b], raters[a]] = values
     return by_pair
-
-
-def _answered(table: AnnotationTable, rater: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    has_answer = np.zeros(len(table.items), dtype=bool)
-    has_answer[table.item[table.rater == table.raters.index(rater)]] = True
-    return has_answer
-
-
-def _total(rater: str, people: list[str], equivalence: dict[tuple[str, str], Floats], n_items: int) -> Floats:
-    """Sum of a rater's equivalence with every other annotator, shape (n_items,)."""
-    pairs = [equivalence[rater, person] for person in people if (rater, person) in equivalence]
-    return np.nansum(pairs, axis=0) if pairs else np.zeros(n_items)
 
 
 def _p_below(values: Floats, epsilon: float) -> float:
@@ -246,8 +234,6 @@ def _p_below(values: Floats, epsilon: float) -> float:
 
 def _advantage(wins: list[Floats]) -> Coefficient:
     """Mean over annotators of the model's share of items, with its interval over items (linearized)."""
-    from scipy.special import stdtrit
-
     shares = [float(np.nanmean(contest_wins)) for contest_wins in wins]
     value = float(np.mean(shares))
     influence = np.sum(
@@ -259,5 +245,5 @@ def _advantage(wins: list[Floats]) -> Coefficient:
     )
     n = int(np.any(np.isfinite(wins), axis=0).sum())
     error = float(np.sqrt(np.sum(influence**2) * n / (n - 1)))
-    reach = float(stdtrit(n - 1, 0.975)) * error
+    reach = student_quantile(n - 1) * error
     return Coefficient(value, error, (max(value - reach, 0.0), min(value + reach, 1.0)))

@@ -114,7 +114,8 @@ class Drawing:
         """A straight line."""
         (x1, y1), (x2, y2) = start, end
         ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-        self._shapes.append(f'<line {ends} stroke="{_color(color)}" stroke-width="{width:g}"{_dashed(dash)}/>')
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        self._shapes.append(f'<line {ends} stroke="{_color(color)}" stroke-width="{width:g}"{dashes}/>')
 
     def dot(self, x: float, y: float, color: str = "same", radius: float = 4.5) -> None:
         """A filled circle."""
@@ -163,21 +164,6 @@ _VARIABLE = re.compile(r"var\(--\w+,(#\w+)\)")
 
 def _color(name: str) -> str:
     return f"var(--{name},{COLORS[name]})"
-
-
-def _dashed(dash: str) -> str:
-    return f' stroke-dasharray="{dash}"' if dash else ""
-
-
-def _short(text: str, max_length: int) -> str:
-    text = printable(text)
-    return text if len(text) <= max_length else text[: max_length - 1] + "…"
-
-
-def _whiskers(drawing: Drawing, low: float, high: float, y: float, x: Callable[[float], float]) -> None:
-    drawing.line((x(low), y), (x(high), y), "same", 2)
-    for end in (low, high):
-        drawing.line((x(end), y - 4), (x(end), y + 4), "same", 2)
 
 
 def _numbers(row: Row) -> str:
@@ -248,7 +234,8 @@ def _forest_axis(rows: Sequence[Row], low: float | None, max_ticks: int) -> tupl
 
 
 def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float], *, narrow: bool) -> None:
-    label, note = _short(row.label, 30 if narrow else 32), _numbers(row)
+    label, note, longest = printable(row.label), _numbers(row), 30 if narrow else 32
+    label = label if len(label) <= longest else f"{label[: longest - 1]}…"
 
     def draw() -> None:
         drawing.text(8 if narrow else 218, y - 11 if narrow else y + 4, label, "start" if narrow else "end", "ink")
@@ -257,7 +244,10 @@ def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float
         )
         if row.value is not None:
             if row.ci95 is not None:
-                _whiskers(drawing, *row.ci95, y, x)
+                low, high = map(x, row.ci95)
+                drawing.line((low, y), (high, y), "same", 2)
+                for end in (low, high):
+                    drawing.line((end, y - 4), (end, y + 4), "same", 2)
             drawing.dot(x(row.value), y)
 
     drawing.group(draw, f"{row.label}: {note}")

@@ -17,7 +17,6 @@ from softirr.text import printable
 _SARNDAL_1992 = Reference(
     key="sarndal1992",
     authors="Särndal, C.-E. and Swensson, B. and Wretman, J.",
-    short="Särndal et al.",
     year=1992,
     title="Model assisted survey sampling",
     where="Springer",

@@ -12,7 +12,6 @@ from softirr.statistics.coefficients.definition import (
     Definition,
     Reference,
     Undefined,
-    missing,
 )
 from softirr.statistics.draws import Draws
 
@@ -64,7 +63,7 @@ def reason_of_pairs(ratings: Ratings, chance: Chance, pairs: Ints) -> Undefined 
 
 
 def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
-    return missing(ratings) or reason_of_pairs(ratings, chance, np.arange(len(ratings.comparisons.shared)))
+    return reason_of_pairs(ratings, chance, np.arange(len(ratings.comparisons.shared)))
 
 
 COHEN_KAPPA = Definition(
@@ -79,7 +78,6 @@ COHEN_KAPPA = Definition(
         Reference(
             key="cohen1960",
             authors="Cohen, J.",
-            short="Cohen",
             year=1960,
             title="A coefficient of agreement for nominal scales",
             where="Educational and Psychological Measurement",

@@ -107,16 +107,14 @@ def missing(ratings: Ratings) -> Undefined | None:
     return Undefined.NO_OVERLAP if not len(ratings.comparable_items) else None
 
 
-def uncomparable(ratings: Ratings) -> Undefined | None:
-    """Reason why a coefficient of pooled answers is undefined, or None."""
-    if reason := missing(ratings):
-        return reason
+def one_item(ratings: Ratings) -> Undefined | None:
+    """Reason why a coefficient that needs the chance agreement of different items is undefined, or None."""
     return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
 
 
 def no_variation(ratings: Ratings, chance: Chance) -> Undefined | None:
     """Reason why a coefficient that is corrected for pooled chance is undefined, or None."""
-    if reason := uncomparable(ratings):
+    if reason := one_item(ratings):
         return reason
     return Undefined.NO_VARIATION if 1 - chance.pooled <= CERTAIN else None
 
@@ -139,8 +137,6 @@ class Reference:
         By which texts cite it.
     authors : str
         As BibTeX has them.
-    short : str
-        As running text has them.
     year : int
         Year of publication.
     where : str
@@ -149,10 +145,15 @@ class Reference:
 
     key: str
     authors: str
-    short: str
     year: int
     title: str
     where: str = ""
+
+    @property
+    def short(self) -> str:
+        """The authors as running text has them."""
+        surnames = [author.partition(",")[0] for author in self.authors.split(" and ")]
+        return " and ".join(surnames) if len(surnames) < 3 else f"{surnames[0]} et al."
 
     def entry(self) -> str:
         """The entry of a reference list."""
@@ -186,7 +187,7 @@ class Definition:
     by_chance : callable
         Returns the agreement expected by chance in each draw.
     reason : callable
-        Returns why the coefficient of a table is undefined, or None.
+        Returns why the coefficient of a table with comparisons is undefined, or None.
     floor : float
         Lowest value; the highest is 1.
     chance : {"cohen", "fleiss", "krippendorff"} or None
@@ -227,14 +228,12 @@ class Definition:
 WULLSCHLEGER_2026 = Reference(
     key="wullschleger2026",
     authors="Wullschleger, P. and Kreis, C. and Walter, M. A. and Foster, J. and Pouly, M.",
-    short="Wullschleger et al.",
     year=2026,
     title="Consensus measures for unstructured biomedical text annotations",
 )
 BRAYLAN_2022 = Reference(
     key="braylan2022",
     authors="Braylan, A. and Alonso, O. and Lease, M.",
-    short="Braylan et al.",
     year=2022,
     title=(
         "Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation "

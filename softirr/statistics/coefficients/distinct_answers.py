@@ -12,7 +12,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ratings, sums
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference, Undefined, uncomparable
+from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference, Undefined, one_item
 from softirr.statistics.draws import Draws
 
 
@@ -46,7 +46,7 @@ def brennan_prediger(draws: Draws) -> Floats:
 
 def _needs_categories(ratings: Ratings, chance: Chance) -> Undefined | None:
     """Reason why a coefficient that takes the mean equivalence of the distinct answers is undefined, or None."""
-    if reason := uncomparable(ratings):
+    if reason := one_item(ratings):
         return reason
     if chance.distinct < 2:
         return Undefined.ONE_CATEGORY
@@ -67,7 +67,6 @@ BRENNAN_PREDIGER = Definition(
         Reference(
             key="brennan1981",
             authors="Brennan, R. L. and Prediger, D. J.",
-            short="Brennan and Prediger",
             year=1981,
             title="Coefficient kappa: some uses, misuses, and alternatives",
             where="Educational and Psychological Measurement",
@@ -136,7 +135,6 @@ GWET_AC2 = Definition(
         Reference(
             key="gwet2008",
             authors="Gwet, K. L.",
-            short="Gwet",
             year=2008,
             title="Computing inter-rater reliability and its variance in the presence of high agreement",
             where="British Journal of Mathematical and Statistical Psychology",

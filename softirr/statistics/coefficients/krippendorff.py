@@ -11,7 +11,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ratings, sums
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference, Undefined, uncomparable
+from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference, Undefined, one_item
 from softirr.statistics.draws import Draws
 
 
@@ -43,7 +43,7 @@ def krippendorff(draws: Draws) -> Floats:
 
 
 def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
-    if reason := uncomparable(ratings):
+    if reason := one_item(ratings):
         return reason
     items = ratings.comparable_items
     n = float((ratings.per_item[items] * ratings.weight[items]).sum())
@@ -65,7 +65,6 @@ KRIPPENDORFF_ALPHA = Definition(
         Reference(
             key="krippendorff2011",
             authors="Krippendorff, K.",
-            short="Krippendorff",
             year=2011,
             title="Computing Krippendorff's alpha-reliability",
             where="University of Pennsylvania",

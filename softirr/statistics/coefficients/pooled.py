@@ -16,7 +16,6 @@ from softirr.statistics.coefficients.definition import (
     Definition,
     Reference,
     Undefined,
-    missing,
     no_variation,
 )
 from softirr.statistics.draws import Draws
@@ -37,7 +36,7 @@ OBSERVED_AGREEMENT = Definition(
     expected="",
     references=(),
     over_draws=observed_agreement,
-    reason=lambda ratings, _: missing(ratings),
+    reason=lambda *_: None,
     floor=0.0,
     audited=True,
 )
@@ -85,7 +84,6 @@ FLEISS_KAPPA = Definition(
         Reference(
             key="fleiss1971",
             authors="Fleiss, J. L.",
-            short="Fleiss",
             year=1971,
             title="Measuring nominal scale agreement among many raters",
             where="Psychological Bulletin",
@@ -101,8 +99,6 @@ FLEISS_KAPPA = Definition(
 
 
 def _two_raters(ratings: Ratings, chance: Chance) -> Undefined | None:
-    if reason := missing(ratings):
-        return reason
     return Undefined.MORE_THAN_TWO_RATERS if len(np.unique(ratings.rater)) > 2 else no_variation(ratings, chance)
 
 
@@ -118,7 +114,6 @@ SCOTT_PI = Definition(
         Reference(
             key="scott1955",
             authors="Scott, W. A.",
-            short="Scott",
             year=1955,
             title="Reliability of content analysis: the case of nominal scale coding",
             where="Public Opinion Quarterly",

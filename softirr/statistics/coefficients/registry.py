@@ -24,20 +24,9 @@ DEFINITIONS: tuple[Definition, ...] = (
 """All coefficients, in the order of reports."""
 
 
-def coefficient_keys(*, audited: bool | None = None) -> tuple[str, ...]:
-    """Keys of the coefficients, in the order of reports.
-
-    Parameters
-    ----------
-    audited : bool, optional
-        Only those that judgments correct, or only the others.
-
-    Examples
-    --------
-    >>> coefficient_keys(audited=False)
-    ('sigma', 'ks')
-    """
-    return tuple(entry.key for entry in DEFINITIONS if audited is None or entry.audited == audited)
+def coefficient_keys() -> tuple[str, ...]:
+    """Keys of the coefficients, in the order of reports."""
+    return tuple(entry.key for entry in DEFINITIONS)
 
 
 def definition(key: str) -> Definition:

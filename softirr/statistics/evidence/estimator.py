@@ -38,7 +38,7 @@ from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior_draws import MeasureChance, by_judgments, posterior_draws, posterior_value
 from softirr.statistics.evidence.record import Record
 
-COVERED = registry.coefficient_keys(audited=True)
+COVERED = tuple(entry.key for entry in registry.DEFINITIONS if entry.audited)
 """The coefficients that judgments correct."""
 _CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
 _CERTAIN = 1e-9
