@@ -158,9 +158,11 @@ def item_agreements(
     items = [builder.item(number, id) for number, id in enumerate(answers.table.items)]
     if options.explain is None or text_scores is None:
         return tuple(items)
-    explained = [builder.texts_of(number) if builder.is_small(number) else {} for number in range(len(items))]
     directions = text_scores.directions if answers.scorer.directional else None
-    unmatched = open_pairs(explained, text_scores.equal, THRESHOLD)
+    unmatched = [
+        open_pairs(builder.texts_of(number), text_scores.equal, THRESHOLD) if builder.is_small(number) else []
+        for number in range(len(items))
+    ]
     reasons = explain_items(unmatched, text_scores.equal, directions, options.explain)
     return tuple(
         replace(item, reasons=item_reasons) if item_reasons else item

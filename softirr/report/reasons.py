@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
@@ -91,10 +91,8 @@ class OpenPair:
     lone: int | None = None
 
 
-def open_pairs(
-    items: Iterable[Mapping[str, tuple[str, ...]]], score: Score, threshold: float
-) -> list[tuple[OpenPair, ...]]:
-    """The pairs of texts of each item that do not match, for every two raters.
+def open_pairs(texts_by_rater: Mapping[str, Sequence[str]], score: Score, threshold: float) -> list[OpenPair]:
+    """The pairs of texts of an item that do not match, for every two raters.
 
     A text matches if a text of the other rater reaches the threshold. Texts of both that have no match are
     paired, the closest first. One that is left over is compared with its best counterpart.
@@ -104,52 +102,23 @@ def open_pairs(
     score : callable
         P(a ≡ b) of pairs of texts.
     """
-    result: list[tuple[OpenPair, ...]] = []
-    batch: list[list[_Answers]] = []
-    size = 0
-    for texts_by_rater in items:
-        batch.append(
-            [
-                ((a, b), texts_by_rater[a], texts_by_rater[b])
-                for a, b in combinations(texts_by_rater, 2)
-                if texts_by_rater[a] != texts_by_rater[b]
-            ]
-        )
-        size += sum(len(left_texts) * len(right_texts) for _, left_texts, right_texts in batch[-1])
-        if size >= _AT_ONCE:
-            result += _open_pairs(batch, score, threshold)
-            batch, size = [], 0
-    return result + _open_pairs(batch, score, threshold)
-
-
-_Answers = tuple[tuple[str, str], tuple[str, ...], tuple[str, ...]]
-_AT_ONCE = 1 << 18
-
-
-def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: float) -> list[tuple[OpenPair, ...]]:
-    pairs = [
-        pair
-        for rater_pairs in items
-        for _, left_texts, right_texts in rater_pairs
-        for pair in product(left_texts, right_texts)
+    differing = [
+        (raters, texts_by_rater[raters[0]], texts_by_rater[raters[1]])
+        for raters in combinations(texts_by_rater, 2)
+        if texts_by_rater[raters[0]] != texts_by_rater[raters[1]]
     ]
+    pairs = [pair for _, left_texts, right_texts in differing for pair in product(left_texts, right_texts)]
     values = score(pairs).tolist() if pairs else []
     start = 0
-    result = []
-    for rater_pairs in items:
-        pairs_left: list[OpenPair] = []
-        for raters, left_texts, right_texts in rater_pairs:
-            stop = start + len(left_texts) * len(right_texts)
-            if not left_texts or not right_texts:
-                pairs_left += [OpenPair(raters, (text, None), 0) for text in left_texts]
-                pairs_left += [OpenPair(raters, (None, text), 1) for text in right_texts]
-            elif stop == start + 1:
-                if values[start] < threshold:
-                    pairs_left.append(OpenPair(raters, (left_texts[0], right_texts[0])))
-            else:
-                pairs_left += _of_sets(raters, left_texts, right_texts, values[start:stop], threshold)
-            start = stop
-        result.append(tuple(pairs_left))
+    result: list[OpenPair] = []
+    for raters, left_texts, right_texts in differing:
+        stop = start + len(left_texts) * len(right_texts)
+        if stop > start:
+            result += _of_sets(raters, left_texts, right_texts, values[start:stop], threshold)
+        else:
+            result += [OpenPair(raters, (text, None), 0) for text in left_texts]
+            result += [OpenPair(raters, (None, text), 1) for text in right_texts]
+        start = stop
     return result
 
 
