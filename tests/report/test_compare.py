@@ -115,8 +115,8 @@ class TestFiles:
         assert [group.audited for group in comparison.groups] == [True, False]
         with open_scoring("indel", None, None, None) as scoring:
             judged_part = scoring.part("a", a, [judged])
-        assert judged_part.estimates.evidence is not None
-        draws = judged_part.estimates.evidence.estimates.draws["krippendorff_alpha"]
+        assert judged_part.estimates.posterior is not None
+        draws = judged_part.estimates.posterior.draws["krippendorff_alpha"]
         assert judged_part.sample("krippendorff_alpha").draws is draws
         assert any("Some coefficients are audited" in warning for warning in comparison.warnings)
 

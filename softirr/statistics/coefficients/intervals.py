@@ -59,7 +59,7 @@ class Details(JsonObject):
 
 
 @dataclass(frozen=True)
-class Coefficient:
+class Coefficient(JsonObject):
     """A coefficient with its standard error and interval, as in reports.
 
     Attributes
@@ -70,10 +70,10 @@ class Coefficient:
         Standard deviation of the value over all draws; None without an interval.
     ci95 : (float, float) or None
         The 95% interval to report.
-    undefined : str or None
-        Reason for the missing value.
     judgments : int
         Number of judged pairs of texts that it uses.
+    undefined : str or None
+        Reason for the missing value.
     details : Details or None
         Estimates by each route; None if only one exists.
 
@@ -87,8 +87,8 @@ class Coefficient:
     value: float | None
     standard_error: float | None = None
     ci95: tuple[float, float] | None = None
-    undefined: str | None = None
     judgments: int = 0
+    undefined: str | None = None
     details: Details | None = None
 
     def __float__(self) -> float:
@@ -118,14 +118,7 @@ class Coefficient:
     def to_dict(self) -> dict[str, Any]:
         """The object C of the JSON contract."""
         details = self.details or Details(self.items_only, by_measure=self.value)
-        return {
-            "value": self.value,
-            "standard_error": self.standard_error,
-            "ci95": None if self.ci95 is None else list(self.ci95),
-            "judgments": self.judgments,
-            "undefined": self.undefined,
-            "details": details.to_dict(),
-        }
+        return {**super().to_dict(), "details": details.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)

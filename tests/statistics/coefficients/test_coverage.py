@@ -83,5 +83,5 @@ class TestCoverage:
         """The test can fail: half the width covers about two thirds."""
         from softirr.statistics.coefficients import intervals
 
-        monkeypatch.setattr(intervals, "_NORMAL", 2 * intervals._NORMAL)
+        monkeypatch.setattr(intervals, "NORMAL", 2 * intervals.NORMAL)
         assert max(coverage(POPULATIONS["3 categories, 2 raters"], 100, "exact").values()) < 0.85
