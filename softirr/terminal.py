@@ -7,6 +7,7 @@ import contextlib
 import errno
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -14,10 +15,12 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from softirr.errors import InputError, SoftirrError
 from softirr.text import plain_number
+
+_Number = TypeVar("_Number", int, float)
 
 
 class Parser(argparse.ArgumentParser):
@@ -193,44 +196,18 @@ def bounded(maximum: int) -> Callable[[str], int]:
     return whole_number
 
 
-def positive(text: str) -> int:
-    """Type of options that are whole numbers above 0."""
-    value = _whole_number(text)
-    if not value:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return value
+def _option_type(
+    read: Callable[[str], _Number | None], is_allowed: Callable[[_Number], bool], description: str
+) -> Callable[[str], _Number]:
+    """Make the type of options that are numbers of some kind."""
 
+    def checked(text: str) -> _Number:
+        value = read(text)
+        if value is None or not is_allowed(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {description}")
+        return value
 
-def natural(text: str) -> int:
-    """Type of options that are whole numbers, 0 or more."""
-    value = _whole_number(text)
-    if value is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
-    return value
-
-
-def positive_number(text: str) -> float:
-    """Type of options that are finite numbers above 0."""
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return value
-
-
-def not_negative(text: str) -> float:
-    """Type of options that are finite numbers, 0 or more."""
-    value = _number(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
-    return value
-
-
-def fraction(text: str) -> float:
-    """Type of options that lie between 0 and 1."""
-    value = _number(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
-    return value
+    return checked
 
 
 def _whole_number(text: str) -> int | None:
@@ -238,9 +215,10 @@ def _whole_number(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]+|[0-9]{1,3}(?:_[0-9]{3})+", text) else None
 
 
-def _number(text: str) -> float:
-    value = plain_number(text)
-    return -1.0 if value is None else value
+positive = _option_type(_whole_number, lambda value: value > 0, "a positive whole number")
+positive_number = _option_type(plain_number, lambda value: 0 < value < math.inf, "a positive number")
+not_negative = _option_type(plain_number, lambda value: 0 <= value < math.inf, "a number of 0 or more")
+fraction = _option_type(plain_number, lambda value: 0 < value < 1, "a number between 0 and 1")
 
 
 @contextlib.contextmanager

@@ -71,4 +71,4 @@ def _notes_of_marks(report: Mapping[str, Any], raters: Mapping[str, str]) -> Ite
     """Notes of texts that mean, or may mean, that an answer is missing."""
     if counts := report.get("missing_marks"):
         names = {rater: name_of(raters, rater) for rater in (*counts["missing"], *counts["doubtful"])}
-        yield from (Note(*note) for note in MarkCounts.from_dict(counts).notes(names=names, option=MISSING_OPTION))
+        yield from (Note(*note) for note in MarkCounts(**counts).notes(names=names, option=MISSING_OPTION))

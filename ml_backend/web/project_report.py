@@ -173,7 +173,7 @@ def _tasks(items: Sequence[str]) -> list[int]:
 def _warnings(project: Row, summary: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
     """Return what a reader has to know: missing answers, misfits of the measure, answers that are left out."""
     counts = summary.get("missing_marks")
-    missing = MarkCounts.from_dict(counts).sentences(names=names, option=MISSING_OPTION) if counts else ()
+    missing = MarkCounts(**counts).sentences(names=names, option=MISSING_OPTION) if counts else ()
     left_out = project["summary"].get("left_out", ())
     return [*missing, *summary.get("warnings", ()), *left_out]
 

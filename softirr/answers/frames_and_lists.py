@@ -112,13 +112,15 @@ def _columns(frame: Any) -> list[list[Any]]:
 
 
 def _values(column: Any) -> list[Any]:
-    if isinstance(column, list):
-        return column
-    if hasattr(column, "to_list"):
-        return list(column.to_list())
-    if hasattr(column, "to_pylist"):
-        return list(column.to_pylist())
-    raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
+    if (values := _as_list(column)) is None:
+        raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
+    return values
+
+
+def _as_list(column: Any) -> list[Any] | None:
+    """Return a list, or a column of pandas, polars or pyarrow as one."""
+    convert = getattr(column, "to_list", None) or getattr(column, "to_pylist", None)
+    return column if isinstance(column, list) else None if convert is None else list(convert())
 
 
 def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
@@ -149,9 +151,8 @@ def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
         wrong = "it must be a list with one answer per item"
     if wrong:
         raise InputError(f"{name} is of type {type(values).__name__}: {wrong}.")
-    convert = getattr(values, "to_pylist", None) or getattr(values, "to_list", None)  # pyarrow, pandas and polars
     try:
-        entries = list(convert() if convert is not None else values)
+        entries = list(values) if (column := _as_list(values)) is None else column
     except TypeError:  # an array without dimensions
         raise InputError(f"{name} is a single value: it must be a list with one answer per item.") from None
     return [texts_of_cell(value, f"{name}[{i}]") for i, value in enumerate(entries)]
@@ -213,8 +214,5 @@ def _same_labels(first_column: Any, second_column: Any) -> bool:
     """Whether two columns of pandas have the same index; lists have none."""
     first_index: Any = getattr(first_column, "index", None)
     second_index: Any = getattr(second_column, "index", None)
-    return (
-        bool(first_index.equals(second_index))
-        if hasattr(first_index, "equals") and hasattr(second_index, "equals")
-        else True
-    )
+    has_labels = hasattr(first_index, "equals") and hasattr(second_index, "equals")
+    return not has_labels or bool(first_index.equals(second_index))

@@ -72,24 +72,20 @@ class _List:
         decoder = json.JSONDecoder(object_pairs_hook=_unique_keys)
         number = 0
         try:
-            self._expect("[")
-            if self._next() == "]":
+            self._next()
+            self._place += 1  # behind the opening bracket
+            mark = "]" if self._next() == "]" else ","
+            self._place += mark == "]"
+            while mark == ",":
+                self._next()
+                number += 1
+                line = self._line_at(self._place)
+                yield line, self._value(decoder)
+                mark = self._next()
+                if mark not in ("]", ","):
+                    entry = f"an {self._what}" if self._what[0] in "aeiou" else f"a {self._what}"
+                    raise json.JSONDecodeError(f"Expecting ',' or ']' after {entry}", self._text, self._place)
                 self._place += 1
-            else:
-                while True:
-                    self._next()
-                    number += 1
-                    line = self._line_at(self._place)
-                    yield line, self._value(decoder)
-                    mark = self._next()
-                    if mark == "]":
-                        self._place += 1
-                        break
-                    if mark != ",":
-                        raise json.JSONDecodeError(
-                            f"Expecting ',' or ']' after {_a(self._what)}", self._text, self._place
-                        )
-                    self._place += 1
             if self._next():
                 raise json.JSONDecodeError("Extra data", self._text, self._place)
         except json.JSONDecodeError as error:
@@ -111,10 +107,6 @@ class _List:
         self._line += self._text.count("\n", self._counted, position)
         self._counted = position
         return self._line
-
-    def _expect(self, mark: str) -> None:
-        self._next()
-        self._place += len(mark)
 
     def _next(self) -> str:
         """Return the next character except white space; empty at the end."""
@@ -153,10 +145,6 @@ class _List:
                     return value
             # twice as much each time: a value of many pieces is not read over and over again
             self._read(len(self._text) - self._place)
-
-
-def _a(what: str) -> str:
-    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def line_values(source: Source) -> Iterator[tuple[int, Any]]:

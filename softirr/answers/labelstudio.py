@@ -150,12 +150,7 @@ def _reason(source: Source, results: Sequence[Result], position: int, older: Map
         return source.reason
     if not results and position in older:
         return older[position]
-    if source.rater is None:
-        return NO_RATER
-    origins = {result.origin for result in results}
-    if "prediction" in origins:
-        return COPIED
-    return COPIED_AND_EDITED if "prediction-changed" in origins else ""
+    return NO_RATER if source.rater is None else _copy_reason(results)
 
 
 def _rows(item: str, rater: str, results: Sequence[Result]) -> Iterator[RawAnswer]:
@@ -233,14 +228,16 @@ def _split_rows(rows: Iterable[RawAnswer]) -> tuple[list[Answer], list[Excluded]
 
 def control_texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
     """Return all texts of a control in an annotation or a prediction; None takes every TextArea."""
-    return tuple(text for result in _of_control(source, control) for text in result.texts)
+    return tuple(text for result in _of_field(results_of(source), control) for text in result.texts)
 
 
 def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
     """Return COPIED or COPIED_AND_EDITED if an annotation's answer comes from a prediction, else None."""
-    results = _of_control(annotation, control)
-    return _reason(Source("", tuple(results), ("", "", 0)), results, 0, {}) or None
+    return _copy_reason(_of_field(results_of(annotation), control)) or None
 
 
-def _of_control(source: Mapping[str, Any], control: str | None) -> list[Result]:
-    return list(_of_field(results_of(source), control))
+def _copy_reason(results: Iterable[Result]) -> str:
+    origins = {result.origin for result in results}
+    if "prediction" in origins:
+        return COPIED
+    return COPIED_AND_EDITED if "prediction-changed" in origins else ""

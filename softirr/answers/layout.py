@@ -11,17 +11,9 @@ from softirr.errors import InputError, option
 from softirr.json_object import data_file
 from softirr.text import listed, normalize
 
-COMMANDS = (
-    "--item COLUMN --rater COLUMN --text COLUMN",
-    "--item COLUMN --raters COLUMN,COLUMN",
-)
+LONG = " ".join(option(name, "COLUMN") for name in ("item", "rater", "text"))
+WIDE = f"{option('item', 'COLUMN')} {option('raters', 'COLUMN', 'COLUMN')}"
 """Options that name the columns of a table: a row for each answer, or for each item."""
-
-
-def _column_options(*names: str) -> str:
-    """Options that name columns."""
-    columns = (("COLUMN", "COLUMN") if name == "raters" else ("COLUMN",) for name in names)
-    return " ".join(option(name, *values) for name, values in zip(names, columns, strict=True))
 
 
 class UnknownColumns(InputError):
@@ -38,8 +30,8 @@ class UnknownColumns(InputError):
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name, self.columns = name, tuple(columns)
         super().__init__(
-            f"{name} has the columns {listed(columns)}. Name them: {_column_options('item', 'rater', 'text')} if each "
-            f"row is an answer, or {_column_options('item', 'raters')} if each rater has a column."
+            f"{name} has the columns {listed(columns)}. Name them: {LONG} if each row is an answer, or {WIDE} "
+            "if each rater has a column."
         )
 
 
@@ -82,8 +74,8 @@ class Columns:
         return frozenset(i for indices in (self.item, self.rater, *self.groups.values()) for i in indices)
 
 
-def find_columns(columns: Sequence[str], options: ReadOptions, name: str) -> Columns | None:
-    """Return the columns that options name, or None if they name none and the names of the columns are not obvious.
+def find_columns(columns: Sequence[str], options: ReadOptions, name: str) -> Columns:
+    """Return the columns that options name; by default the columns with obvious names.
 
     Parameters
     ----------
@@ -95,10 +87,12 @@ def find_columns(columns: Sequence[str], options: ReadOptions, name: str) -> Col
     Raises
     ------
     InputError
-        If a column does not exist, or is repeated.
+        If a column does not exist, or is repeated, or the user has to name the columns.
     """
     if not options.names_columns:
-        return columns_by_names(columns)
+        if (named_columns := columns_by_names(columns)) is None:
+            raise UnknownColumns(name, columns)
+        return named_columns
     header = _Header(columns, name)
     item = header.find(options.item or "item")
     if options.raters:

@@ -66,11 +66,10 @@ class MissingMarks:
 
         Examples
         --------
-        >>> marks = MissingMarks.of("auto")
-        >>> marks.separate(["n/a"]), marks.separate(["fever", "-"]), marks.separate(["none"])
-        (((), ('N/A',)), (('fever',), ('-',)), (('none',), ()))
-        >>> MissingMarks.of("auto,none").separate(["None"])
-        ((), ('none',))
+        >>> [MissingMarks.of("auto").has(text) for text in ("n/a", "-", "fever", "none")]
+        [True, True, False, False]
+        >>> MissingMarks.of("auto,none").has("None")
+        True
         """
         names: Any = (AUTO if choice is None else choice).split(",") if isinstance(choice, str | None) else choice
         if not isinstance(names, Sequence | set | frozenset) or not all(isinstance(name, str) for name in names):
@@ -95,24 +94,6 @@ class MissingMarks:
         """Whether a text is one of the marks."""
         return _mark(text, self.missing) is not None
 
-    def separate(self, texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The texts of an answer that are none of the marks, and the marks among them.
-
-        Returns
-        -------
-        tuple of (tuple of str, tuple of str)
-            Texts as they are, and marks as messages spell them.
-        """
-        answers: list[str] = []
-        marks: list[str] = []
-        for text in texts:
-            mark = _mark(text, self.missing)
-            if mark is None:
-                answers.append(text)
-            else:
-                marks.append(mark)
-        return tuple(answers), tuple(dict.fromkeys(marks))
-
     def opposites_in(self, texts: Iterable[str]) -> frozenset[str]:
         """Return the texts that have marks as opposites, such as "+"."""
         if not self.opposites:
@@ -130,9 +111,10 @@ class MissingMarks:
 
     def left_out(self, item: str, rater: str, texts: Sequence[str]) -> tuple[tuple[str, ...] | None, list[Excluded]]:
         """Return an answer without its marks (None if nothing remains), and the marks as excluded answers."""
-        answers, marks = self.separate(texts)
+        marks = [mark for text in texts if (mark := _mark(text, self.missing)) is not None]
         if not marks:
-            return answers, []
+            return tuple(texts), []
+        answers = tuple(text for text in texts if not self.has(text))
         is_missing = not any(map(normalize, answers))
         reason = _WRITTEN_AS if is_missing else _WRITTEN_BESIDE
         return None if is_missing else answers, [Excluded(item, rater, f"{reason}{marks[0]}")]
@@ -205,11 +187,6 @@ class MarkCounts:
             "missing": {rater: dict(of) for rater, of in self.missing.items()},
             "doubtful": {rater: dict(of) for rater, of in self.doubtful.items()},
         }
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> MarkCounts:
-        """The counts of :meth:`to_dict`."""
-        return cls(stored["missing"], stored["doubtful"], stored["option"])
 
 
 def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.kinds import AUTO
-from softirr.answers.layout import Columns, UnknownColumns, columns_by_names, find_columns
+from softirr.answers.layout import Columns, columns_by_names, find_columns
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.registry import Request
 from softirr.answers.rows import Rows
@@ -39,8 +39,6 @@ def rows_input(table: Rows, request: Request) -> RawInput:
         table, options = _with_row_numbers(table, options)
     table = replace(table, has_values=options.kind not in (None, AUTO))
     columns = find_columns(table.columns, options, table.name)
-    if columns is None:
-        raise UnknownColumns(table.name, table.columns)
     answer_columns = {table.columns[i] for indices in columns.groups.values() for i in indices}
     if request.weights.name in answer_columns:
         raise InputError(
@@ -196,12 +194,9 @@ class _OpenQuotes:
 
 def _column_roles(table: Rows, columns: Columns, field: str) -> tuple[tuple[str, str], ...]:
     """Return role and name of each column that is read."""
-    roles = [("item", i) for i in columns.item] + [("rater", i) for i in columns.rater]
-    if columns.kind == "long":
-        roles += [("text", i) for i in columns.groups[field]]
-    else:
-        roles += [(label, i) for label, indices in columns.groups.items() for i in indices]
-    return tuple((role, table.columns[i]) for role, i in roles)
+    groups = {"text": columns.groups[field]} if columns.kind == "long" else columns.groups
+    roles = [("item", columns.item), ("rater", columns.rater), *groups.items()]
+    return tuple((role, table.columns[i]) for role, indices in roles for i in indices)
 
 
 def _name_notes(table: Rows, columns: Columns) -> Iterator[str]:
@@ -224,14 +219,14 @@ def _name_notes(table: Rows, columns: Columns) -> Iterator[str]:
 
 def _columns_of_rater(table: Rows, options: ReadOptions, first: tuple[str, ...]) -> Columns:
     """Return the columns of a table of one rater; tables of two columns have the columns of the first table."""
-    folded = {name.casefold() for name in table.columns}
+    folded, header = {name.casefold() for name in table.columns}, (_RATER, *table.columns)
     if options.names_columns or {"item", "text"} <= folded:
-        return _with_rater(table, replace(options, rater=_RATER))
+        return find_columns(header, replace(options, rater=_RATER), table.name)
     columns = columns_by_names(("rater", *table.columns))
     if columns is None and len(table.columns) == 2:
         item, text = first if len(first) == 2 else table.columns
         if {item.casefold(), text.casefold()} == folded:
-            return _with_rater(table, replace(options, item=item, rater=_RATER, text=(text,)))
+            return find_columns(header, replace(options, item=item, rater=_RATER, text=(text,)), table.name)
         raise InputError(
             f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each "
             "column one way."
@@ -241,10 +236,4 @@ def _columns_of_rater(table: Rows, options: ReadOptions, first: tuple[str, ...])
             f"{table.name} has the columns {listed(table.columns)}: name them with {option('item')} and "
             f"{option('text')}. If it has all raters, join the tables into one."
         )
-    return columns
-
-
-def _with_rater(table: Rows, options: ReadOptions) -> Columns:
-    columns = find_columns((_RATER, *table.columns), options, table.name)
-    assert columns is not None
     return columns

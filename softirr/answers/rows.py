@@ -190,15 +190,10 @@ def with_header(
         raise InputError(f"{name} is empty.")
     header = first[0][1]
     if options.header == "none":
-        return _numbered_columns(len(header)), chain(first, rows)
+        return tuple(str(number) for number in range(1, len(header) + 1)), chain(first, rows)
     if not options.names_columns:
         _refuse_numbers_as_header(name, header, first[1:])
     return tuple((cell or "").strip() for cell in header), chain(first[1:], rows)
-
-
-def _numbered_columns(n: int) -> tuple[str, ...]:
-    """Return the names of the columns of a table without a header: 1, 2, 3."""
-    return tuple(str(number) for number in range(1, n + 1))
 
 
 def _refuse_numbers_as_header(name: str, header: Sequence[Any], rows: Sequence[NumberedRow]) -> None:

@@ -8,9 +8,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from softirr.answers.source import contents, long_fields
+from softirr.answers.source import contents, csv_rows
 from softirr.errors import InputError
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
@@ -155,21 +156,13 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
 
 def _rows(name: str, text: str, delimiter: str, index_of: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
     *needed, _ = index_of
-    with long_fields():
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        try:
-            next(reader)
-            for row in reader:
-                if not any(cell.strip() for cell in row):
-                    continue
-                location = f"{name}, line {reader.line_num}"
-                lacking = next((column for column in needed if index_of[column] >= len(row)), None)
-                if lacking is not None:
-                    raise InputError(f"{location}: the row ends before the column {lacking}.")
-                # spreadsheets leave out empty cells at the end of a row
-                yield location, [cell_text(row[i]) if i < len(row) else "" for i in index_of.values()]
-        except csv.Error as error:
-            raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
+    for line, row in islice(csv_rows(io.StringIO(text, newline=""), delimiter, name), 1, None):
+        location = f"{name}, line {line}"
+        lacking = next((column for column in needed if index_of[column] >= len(row)), None)
+        if lacking is not None:
+            raise InputError(f"{location}: the row ends before the column {lacking}.")
+        # spreadsheets leave out empty cells at the end of a row
+        yield location, [cell_text(row[i]) if i < len(row) else "" for i in index_of.values()]
 
 
 def read_sheet(source: Source, *, judge: str | None = None) -> Judgments:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
-import importlib
 import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 from softirr.errors import InputError, MissingFileError, option
 from softirr.json_object import data_file
@@ -153,7 +152,8 @@ class Source:
                 f"{self.name} is a ZIP archive or an Excel workbook: unpack it, or save the table as CSV in UTF-8."
             )
         if self.encoding is None:
-            self.encoding = _encoding(self.start)
+            is_utf_16 = self.start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            self.encoding = "utf-16" if is_utf_16 else "utf-8-sig"
         if b"\0" in self.start and not self.encoding.startswith("utf-16"):
             raise InputError(f"{self.name} is not text: it contains zero bytes.")
         return self._decoded(codecs.getincrementaldecoder(self.encoding)(self._errors), self.start, 1, is_last=False)
@@ -198,13 +198,6 @@ class Source:
             yield from io.StringIO(end_of_piece, newline="")
 
 
-def _encoding(start: bytes) -> str:
-    """UTF-16 shows by its byte order mark; everything else is taken for UTF-8."""
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    return "utf-8-sig"
-
-
 def foreign_start(start: bytes) -> str | None:
     """Describe a file that softirr cannot read, by its first bytes.
 
@@ -228,29 +221,6 @@ def contents(source: str | os.PathLike[str] | io.TextIOBase) -> tuple[str, str]:
 def first_line(text: str) -> str:
     """The first line that is not blank."""
     return next((line for line in re.split(r"\r\n|\r|\n", text) if line.strip()), "")
-
-
-def needed(module: str, package: str, what: str) -> Any:
-    """A library that only some formats need.
-
-    Parameters
-    ----------
-    module : str
-        To import.
-    package : str
-        To install.
-    what : str
-        What needs it, for the message.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise InputError(f"{what} needs {package}: pip install softirr[tables], or pip install {package}.") from None
 
 
 @contextmanager
@@ -285,3 +255,21 @@ def long_fields() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(previous_limit)
+
+
+def csv_rows(lines: Iterable[str], delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row of a CSV file that is not blank.
+
+    Raises
+    ------
+    InputError
+        If it is not valid CSV; the message names the line.
+    """
+    with long_fields():
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            for row in reader:
+                if any(cell.strip() for cell in row):
+                    yield reader.line_num, row
+        except csv.Error as error:
+            raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None

@@ -6,8 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from softirr.answers.missing import AUTO, MissingMarks
 from softirr.answers.preparation import Work
 from softirr.answers.table import AnnotationTable
@@ -54,7 +52,13 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
     Raters may be counted twice, because their names differ in form only
     Items may be counted twice, because their ids differ in form only
     """
-    return (*_raters(table), *_items(table), *_no_names("rater", table.raters), *_no_names("item", table.items))
+    raters: list[str] = []
+    if groups := _alike(table.raters):
+        raters.append(
+            f"Raters may be counted twice, because their names differ in form only: {_listed(groups)}. Write each name "
+            "one way in the file."
+        )
+    return (*raters, *_items(table), *_no_names("rater", table.raters), *_no_names("item", table.items))
 
 
 def value_warnings(texts: Sequence[str]) -> Iterator[str]:
@@ -66,9 +70,7 @@ def value_warnings(texts: Sequence[str]) -> Iterator[str]:
     ["Values that differ in form only count as different: 'Yes' and 'yes'. Write each value one way."]
     """
     if groups := _alike(texts):
-        yield (
-            f"Values that differ in form only count as different: {_listed(groups, texts)}. Write each value one way."
-        )
+        yield (f"Values that differ in form only count as different: {_listed(groups)}. Write each value one way.")
 
 
 def damaged_texts(texts: Sequence[str]) -> Iterator[str]:
@@ -90,53 +92,42 @@ def damaged_texts(texts: Sequence[str]) -> Iterator[str]:
 
 def _no_names(role: str, names: Sequence[str]) -> Iterator[str]:
     marks = MissingMarks.of(AUTO)
-    groups = [[index] for index, name in enumerate(names) if marks.has(name) or _SHORTENED.fullmatch(name)]
+    groups = [[name] for name in names if marks.has(name) or _SHORTENED.fullmatch(name)]
     if groups:
         yield (
             f"{plural(len(groups), role)} written like a missing value or like a number that a spreadsheet has "
-            f"shortened: {_listed(groups, names)}. If several {role}s became one, write their own names."
-        )
-
-
-def _raters(table: AnnotationTable) -> Iterator[str]:
-    if groups := _alike(table.raters):
-        yield (
-            f"Raters may be counted twice, because their names differ in form only: {_listed(groups, table.raters)}. "
-            "Write each name one way in the file."
+            f"shortened: {_listed(groups)}. If several {role}s became one, write their own names."
         )
 
 
 def _items(table: AnnotationTable) -> Iterator[str]:
-    groups = _alike(table.items)
-    if not groups:
+    if not (groups := _alike(table.items)):
         return
-    inside = {index for group in groups for index in group}
-    raters: dict[int, set[int]] = {index: set() for index in inside}
-    rows = np.isin(table.item, list(inside))
-    for item, rater in zip(table.item[rows].tolist(), table.rater[rows].tolist(), strict=True):
-        raters[item].add(rater)
+    raters: dict[str, set[int]] = {item: set() for item in table.items}
+    for item, rater in zip(table.item.tolist(), table.rater.tolist(), strict=True):
+        raters[table.items[item]].add(rater)
     apart = [
         group
         for group in groups
-        if sum(map(len, (raters[i] for i in group))) == len(set().union(*(raters[i] for i in group)))
+        if sum(len(raters[item]) for item in group) == len(set().union(*(raters[item] for item in group)))
     ]
     if apart:
         yield (
-            f"Items may be counted twice, because their ids differ in form only: {_listed(apart, table.items)}. Their "
-            "answers are not compared: write each id one way in the file."
+            f"Items may be counted twice, because their ids differ in form only: {_listed(apart)}. Their answers are "
+            "not compared: write each id one way in the file."
         )
 
 
-def _alike(names: Sequence[str]) -> list[list[int]]:
-    """Places of the names of one form, for each form that several have."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for index, name in enumerate(names):
-        groups.setdefault(name_form(name), []).append(index)
+def _alike(names: Sequence[str]) -> list[list[str]]:
+    """The names of one form, for each form that several have."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        groups.setdefault(name_form(name), []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _listed(groups: Sequence[Sequence[int]], names: Sequence[str]) -> str:
-    examples = [" and ".join(_short(names[index]) for index in group[:_MOST]) for group in groups[:_MOST]]
+def _listed(groups: Sequence[Sequence[str]]) -> str:
+    examples = [" and ".join(map(_short, group[:_MOST])) for group in groups[:_MOST]]
     return "; ".join(examples) + (f"; and {len(groups) - _MOST:,} more" if len(groups) > _MOST else "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from softirr.defaults import PERMUTATIONS
@@ -44,9 +44,11 @@ def add_scoring(command: argparse.ArgumentParser) -> None:
 
 
 def _add_policy(group: Group) -> None:
-    from softirr.answers.splitting import SPLITS
+    from softirr.answers.splitting import SPLITS, check_split
+    from softirr.meaning.policy.attributes import kinds_of
     from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS
 
+    attributes = _checked(lambda text: kinds_of([kind.strip() for kind in text.split(",") if kind.strip()]))
     group.add_argument(
         "--policy",
         default="as-written",
@@ -55,14 +57,14 @@ def _add_policy(group: Group) -> None:
     )
     group.add_argument(
         "--ignore",
-        type=_attributes,
+        type=attributes,
         metavar="KINDS",
         help="attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, "
         "subject, cause; replaces the policy's list",
     )
     group.add_argument(
         "--count",
-        type=_attributes,
+        type=attributes,
         metavar="KINDS",
         help="attributes that decide: texts with different values of one never match; replaces the policy's list",
     )
@@ -74,7 +76,7 @@ def _add_policy(group: Group) -> None:
     )
     group.add_argument(
         "--split",
-        type=_split_mode,
+        type=_checked(check_split),
         metavar="MODE",
         help=f"split a text that contains a list: {', '.join(SPLITS)}, or the marks, such as ';|'; replaces the "
         "policy's choice",
@@ -150,22 +152,16 @@ def add_json(group: Group) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _attributes(text: str) -> frozenset[str]:
-    from softirr.meaning.policy.attributes import kinds_of
+def _checked(check: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Make the type of an option from a function that refuses values."""
 
-    try:
-        return kinds_of([kind.strip() for kind in text.split(",") if kind.strip()])
-    except InputError as error:
-        raise argparse.ArgumentTypeError(error.on_command_line) from None
+    def option_type(text: str) -> Any:
+        try:
+            return check(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(error.on_command_line) from None
 
-
-def _split_mode(text: str) -> str | None:
-    from softirr.answers.splitting import check_split
-
-    try:
-        return check_split(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(error.on_command_line) from None
+    return option_type
 
 
 def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from softirr.cli.arguments import add_json
 from softirr.cli.read_answers import add_input_options, read_tables
-from softirr.errors import on_command_line
+from softirr.errors import Note, on_command_line
 from softirr.plural import plural
 from softirr.terminal import print_json
 from softirr.text import printable
@@ -61,9 +61,9 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
 def _show_columns(unknown: UnknownColumns, arguments: argparse.Namespace) -> int:
     """List the columns of a table without obvious names, and the commands that name them."""
-    from softirr.answers.layout import COMMANDS
+    from softirr.answers.layout import LONG, WIDE
 
-    commands = [f"softirr score {arguments.file} {options}" for options in COMMANDS]
+    commands = [f"softirr score {arguments.file} {Note(options).on_command_line}" for options in (LONG, WIDE)]
     if arguments.json:
         print_json({"columns": list(unknown.columns), "commands": commands})
         return 0

@@ -104,8 +104,8 @@ def score(arguments: argparse.Namespace) -> int:
             report = agreement(table, measure, options=options, judgments=judgments, **cache_and_progress)
             reports[name] = report_values(report)
     # the only text of an export is the report, which lists the other fields
-    main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
-    main = next(iter(reports)) if len(reports) == 1 else main
+    is_only = len(texts) == 1 and not (arguments.field or arguments.control or arguments.text)
+    main = next(iter(reports)) if len(reports) == 1 else next(iter(texts)) if is_only else None
     fields = [field_row(name, report) for name, report in reports.items()]
     if any(field["kind"] != TEXT for field in fields) and main is not None:
         reports[main]["fields"] = fields
@@ -118,22 +118,15 @@ def score(arguments: argparse.Namespace) -> int:
     return 0 if arguments.fail_below is None else _status(judged, arguments.fail_below)
 
 
-def _names_fields(arguments: argparse.Namespace) -> bool:
-    return bool(arguments.field or arguments.control or arguments.text)
-
-
 def _choose_fields(arguments: argparse.Namespace) -> None:
     """Read the columns or controls of ``--field``, each as its kind; Label Studio controls have one by default."""
     kinds = named_kinds(arguments.field)
     arguments.kind = kinds or AUTO_KIND
     # with --raters, the name of a single field is only a title
     if kinds and (len(kinds) > 1 or not arguments.raters):
-        columns = arguments.control if arguments.control else arguments.text
-        all_columns = [*columns, *(name for name in kinds if name not in columns)]
-        if arguments.control:
-            arguments.control = all_columns
-        else:
-            arguments.text = all_columns
+        option = "control" if arguments.control else "text"
+        columns = getattr(arguments, option)
+        setattr(arguments, option, [*columns, *(name for name in kinds if name not in columns)])
 
 
 def _print(

@@ -12,7 +12,7 @@ from typing import IO, Any
 from softirr.answers.archives import names_inside
 from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
-from softirr.answers.source import Source, needed, refused
+from softirr.answers.source import Source, refused
 from softirr.answers.values import value_text
 from softirr.errors import InputError, option
 from softirr.text import listed
@@ -38,7 +38,7 @@ def _is_workbook(source: Source) -> bool:
 
 def _read_workbook(source: Source, request: Request) -> Rows:
     """Return the rows of the chosen sheet, or of the only sheet with a table."""
-    openpyxl = needed("openpyxl", "openpyxl", "An Excel workbook")
+    openpyxl = _needed("openpyxl", "An Excel workbook")
     file = source.seekable()
     with refused(_damaged(source.name)):  # openpyxl raises any exception for damaged files
         has_formulas, has_merged = _marks_inside(file, source.name)
@@ -54,6 +54,14 @@ def _read_workbook(source: Source, request: Request) -> Rows:
     rows = _padded(_numbered(book[title], formulas, source.name))
     header, body = with_header(rows, source.name, request.options)
     return Rows(source.name, "xlsx", header, body, notes=notes)
+
+
+def _needed(package: str, what: str) -> Any:
+    """Return a library that only some formats need, or refuse the file with the command that installs it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise InputError(f"{what} needs {package}: pip install softirr[tables], or pip install {package}.") from None
 
 
 def _chosen_sheet(book: Any, wanted_title: str | None, name: str) -> tuple[str, tuple[str, ...]]:
@@ -150,9 +158,8 @@ def _text(value: Any) -> str | None:
 
 
 def _read_parquet(source: Source, request: Request) -> Rows:
-    needed("pyarrow", "pyarrow", "A Parquet file")
+    arrow = _needed("pyarrow", "A Parquet file")
     parquet = importlib.import_module("pyarrow.parquet")
-    arrow = importlib.import_module("pyarrow")
     with refused(f"{source.name} is a damaged Parquet file.", arrow.ArrowException, OSError, ValueError):
         file = parquet.ParquetFile(source.seekable())
         columns = tuple(file.schema_arrow.names)

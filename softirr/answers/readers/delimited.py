@@ -9,7 +9,7 @@ from typing import Any
 
 from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
-from softirr.answers.source import Source, first_line, long_fields
+from softirr.answers.source import Source, csv_rows, first_line, long_fields
 from softirr.errors import InputError
 from softirr.plural import plural
 
@@ -39,22 +39,25 @@ def _read(source: Source, request: Request, delimiter: str | None = None) -> Row
 
 
 def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row that is not blank."""
-    lines = _Lines(source.lines())
-    with long_fields():
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        try:
-            for row in reader:
-                quotes, lines.quotes = lines.quotes, 0
-                if not any(row) or not any(cell.strip() for cell in row):
-                    continue
-                if [cell.casefold() for cell in row] == ["sep=", ""]:  # Excel's own first line
-                    continue
-                if quotes % 2 and any(cell.endswith('"') for cell in row):
-                    raise InputError(f"{source.name}, line {reader.line_num}: a closing quote has no opening quote.")
-                yield reader.line_num, row
-        except csv.Error as error:
-            raise InputError(f"{source.name}, line {reader.line_num}: not valid CSV ({error}).") from None
+    """Line number and cells of every row that is not blank.
+
+    The csv module ignores quotes in unquoted cells, so they are counted.
+    """
+    n_quotes = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal n_quotes
+        for line in source.lines():
+            n_quotes += line.count('"')
+            yield line
+
+    for number, row in csv_rows(lines(), delimiter, source.name):
+        is_odd, n_quotes = n_quotes % 2, 0
+        if [cell.casefold() for cell in row] == ["sep=", ""]:  # Excel's own first line
+            continue
+        if is_odd and any(cell.endswith('"') for cell in row):
+            raise InputError(f"{source.name}, line {number}: a closing quote has no opening quote.")
+        yield number, row
 
 
 def _checked(
@@ -74,22 +77,6 @@ def _checked(
         ):
             raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")
         yield number, row
-
-
-class _Lines:
-    """Lines of a CSV file; counts their quotes, because the csv module ignores quotes in unquoted cells."""
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
-        self.quotes = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.quotes += line.count('"')
-        return line
 
 
 def _delimiter(start: str, *, is_whole: bool) -> str | None:
