@@ -61,14 +61,14 @@ def option(name: str, *values: str) -> str:
 
 
 def _worded(message: str, word: Callable[[str, Sequence[str]], str], separator: str) -> str:
-    pieces = message.split(_OPEN)
-    texts = (separator if piece == " " and 0 < n < len(pieces) - 1 else piece for n, piece in enumerate(pieces))
-    return "".join(word(*_name_and_values(text)) if n % 2 else text for n, text in enumerate(texts))
-
-
-def _name_and_values(marked_option: str) -> tuple[str, list[str]]:
-    name, *values = marked_option.split(_CLOSE)
-    return name, values
+    pieces = message.split(_OPEN)  # texts, with an option between two of them
+    for n, piece in enumerate(pieces):
+        if n % 2:
+            name, *values = piece.split(_CLOSE)
+            pieces[n] = word(name, values)
+        elif piece == " " and 0 < n < len(pieces) - 1:
+            pieces[n] = separator
+    return "".join(pieces)
 
 
 def _as_option(name: str, values: Sequence[str]) -> str:

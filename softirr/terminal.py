@@ -125,21 +125,16 @@ def reported_errors(
         sys.stdout.flush()
     except SoftirrError as error:
         outcome.status = _said(error.on_command_line, 2 if isinstance(error, InputError) else fault, program)
-    except MemoryError as error:
-        outcome.status = _out_of_memory(error, program)
-    except ImportError as error:  # a library that is loaded late may not fit any more
-        if not _lacks_memory(error):
-            raise
-        outcome.status = _out_of_memory(error, program)
     except KeyboardInterrupt:
         outcome.status = _said("interrupted.", 130, program)
     except BrokenPipeError:  # the reader (head, less) has closed the pipe: no message
         _forget_output()
         outcome.status = 0
-    except OSError as error:
+    except (MemoryError, ImportError, OSError) as error:  # a library that is loaded late may not fit any more
         if _lacks_memory(error):
-            outcome.status = _out_of_memory(error, program)
-        elif error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
+            traceback.clear_frames(error.__traceback__)  # which keep the variables that filled the memory
+            outcome.status = _said(_NO_MEMORY, 2, program)
+        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
             _forget_output()
             outcome.status = _said(f"The result can't be written: {error.strerror}.", 1, program)
         else:
@@ -160,16 +155,9 @@ def no_output(program: str) -> int:
     return _said("Standard output is closed, so the result can't be written.", 1, program)
 
 
-def _out_of_memory(error: Exception, program: str) -> int:
-    """Report the lack of memory, after releasing the variables that filled it: the traceback keeps them."""
-    traceback.clear_frames(error.__traceback__)
-    return _said(_NO_MEMORY, 2, program)
-
-
 def _lacks_memory(error: Exception) -> bool:
-    return getattr(error, "errno", None) == errno.ENOMEM or any(
-        words in str(error) for words in ("failed to map segment", "annot allocate memory")
-    )
+    is_full = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    return is_full or any(words in str(error) for words in ("failed to map segment", "annot allocate memory"))
 
 
 def _said(sentence: str, status: int, program: str) -> int:

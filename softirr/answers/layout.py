@@ -170,19 +170,19 @@ class _Header:
 
     def find(self, spec: str) -> tuple[int, ...]:
         """Return the column of a name, or the columns of names that are joined with a plus sign."""
-        names = [spec] if self._has(spec) or "+" not in spec else spec.split("+")
+        names = [spec] if self._indices(spec) or "+" not in spec else spec.split("+")
         return tuple(self._index(name.strip()) for name in names)
 
-    def _has(self, spec: str) -> bool:
-        return spec in self._exact or _folded(spec) in self._folded
+    def _indices(self, spec: str) -> list[int]:
+        """Return the numbers of the columns of a name; case counts only if the name is not unique without it."""
+        return self._exact.get(spec) or self._folded.get(_folded(spec), [])
 
     def _index(self, spec: str) -> int:
-        """Return the number of a column; case counts only if the name is not unique without it."""
-        for indices in (self._exact.get(spec, ()), self._folded.get(_folded(spec), ())):
-            if len(indices) == 1:
-                return indices[0]
-            if indices:
-                raise InputError(f"{self._name} has several columns {spec!r}.")
+        indices = self._indices(spec)
+        if len(indices) == 1:
+            return indices[0]
+        if indices:
+            raise InputError(f"{self._name} has several columns {spec!r}.")
         named_columns = [column for column in self._columns if not column.startswith("\0")]
         raise InputError(
             f"{self._name} has no column {spec!r}; it has {listed(named_columns)}. Name the columns with item, rater "
@@ -195,12 +195,12 @@ class _Header:
                 yield label, tuple(self._index(name) for name in ([names] if isinstance(names, str) else names))
             return
         for spec in map(str, specs):
-            names = [spec] if self._has(spec) else [name.strip() for name in spec.split(",") if name.strip()]
+            names = [spec] if self._indices(spec) else [name.strip() for name in spec.split(",") if name.strip()]
             for name in names:
                 label, _, column = name.partition("=")
-                if "*" in name and not self._has(name):
+                if "*" in name and not self._indices(name):
                     yield from self._matching(name, taken)
-                elif column and not self._has(name):
+                elif column and not self._indices(name):
                     yield label.strip(), self.find(column.strip())
                 else:
                     yield name, self.find(name)

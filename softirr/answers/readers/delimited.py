@@ -118,11 +118,7 @@ def _first_rows(start: str, mark: str, *, is_whole: bool) -> Iterator[list[str]]
             return
 
 
-def _is_text(source: Source) -> bool:
-    return source.check_text().lstrip()[:1] not in ("[", "{")
-
-
 FORMATS = (
-    Format("csv", file=Ways(_is_text, _read), is_general=True),
+    Format("csv", file=Ways(lambda source: source.check_text().lstrip()[:1] not in ("[", "{"), _read), is_general=True),
     Format("tsv", file=Ways(lambda source: False, lambda source, request: _read(source, request, "\t"))),
 )

@@ -20,6 +20,7 @@ from softirr.text import listed
 _NAME = "label"
 _READ = frozenset({"id", "text", "label", "annotations"})
 """Keys of an example: its text, and its answers."""
+_Counts = tuple[Counter[tuple[str, str]], Counter[str]]
 
 
 def _is_it(record: Mapping[str, Any]) -> bool:
@@ -38,8 +39,8 @@ def _has_id(record: Mapping[str, Any]) -> bool:
 def _read(records: Records, request: Request) -> RawInput:
     """The answers of a file that names annotators, as version 1.0 wrote it; labels with a number are categories."""
     field = RawField(_NAME, repeats="set", is_separate=True)
-    categories, unread = Counter[tuple[str, str]](), Counter[str]()
-    n = _keep(_counted(records, unread), request, field, None, categories)
+    counts = categories, unread = Counter[tuple[str, str]](), Counter[str]()
+    n = _keep(records, request, field, None, counts)
     kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
     chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
     field.kind = kinds.get(_NAME, TEXT)
@@ -60,33 +61,25 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
     field = RawField(_NAME, repeats="set", is_separate=True)
     n, unread = 0, Counter[str]()
     for path in folder.tables:
-        records = _counted(cast(Records, folder.open(path)), unread)
-        n += _keep(records, replace(request, name=str(path)), field, path.stem, Counter())
+        records = cast(Records, folder.open(path))
+        n += _keep(records, replace(request, name=str(path)), field, path.stem, (Counter(), unread))
     names = listed([path.stem for path in folder.tables])
     notes = [f"Each file has the answers of one rater: {names}.", *unread_fields(unread, "keys", request)]
     return tool_input(request, "doccano", {_NAME: field}, n, notes)
 
 
-def _counted(records: Records, unread: Counter[str]) -> Records:
-    """Yield the records, and count the values of keys that softirr does not read, such as comments."""
-    for line, record in records:
-        for key, value in record.items() if isinstance(record, Mapping) else ():
-            if key not in _READ and not is_empty(value):
-                unread[str(key)] += len(value) if isinstance(value, list) else 1
-        yield line, record
-
-
-def _keep(
-    records: Records, request: Request, field: RawField, rater: str | None, categories: Counter[tuple[str, str]]
-) -> int:
+def _keep(records: Records, request: Request, field: RawField, rater: str | None, counts: _Counts) -> int:
     """Add the examples of a file, by one rater or with annotators in it; gives their number.
 
-    Categories of an item by an annotator are counted.
+    Categories of an item by an annotator are counted, and values of keys that softirr does not read, such as comments.
     """
-    n = 0
+    (categories, unread), n = counts, 0
     for line, record in request.checked(records, _has_id, "an example of doccano, with id"):
         location = request.line(line)
         n += 1
+        for key, value in record.items():
+            if key not in _READ and not is_empty(value):
+                unread[str(key)] += len(value) if isinstance(value, list) else 1
         item = str(record["id"])
         if rater is not None and isinstance(record.get("label"), list):
             field.add(item, rater, _texts(record["label"], location), line)

@@ -184,10 +184,6 @@ def _kind_note(name: str, column: _Field) -> Iterator[str]:
         )
 
 
-def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
-    return _is_it(columns)
-
-
 def _read_table(table: Rows, request: Request) -> RawInput:
     if not request.names_columns:
         return _read(table.records(), request, is_text=True)
@@ -197,4 +193,8 @@ def _read_table(table: Rows, request: Request) -> RawInput:
     return raw
 
 
-FORMATS = (Format("label-studio-flat", records=Ways(_is_it, _read), table=Ways(_is_table, _read_table)),)
+FORMATS = (
+    Format(
+        "label-studio-flat", records=Ways(_is_it, _read), table=Ways(lambda columns, *_: _is_it(columns), _read_table)
+    ),
+)

@@ -31,11 +31,6 @@ _UNREAD = ("spans", "relations")
 """Keys of annotations that softirr does not compare."""
 
 
-def _is_it(record: Mapping[str, Any]) -> bool:
-    """Whether a line is an annotation of Prodigy."""
-    return "_input_hash" in record
-
-
 def _has_hash(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("_input_hash"), int | str)
 
@@ -146,4 +141,4 @@ def _options(record: Mapping[str, Any], location: str) -> tuple[str, ...] | None
     return tuple(texts.get(str(id), str(id)) for id in record[_ACCEPT]) or None
 
 
-FORMATS = (Format("prodigy", records=Ways(_is_it, _read)),)
+FORMATS = (Format("prodigy", records=Ways(lambda record: "_input_hash" in record, _read)),)
