@@ -14,14 +14,8 @@ from typing import Any
 
 from softirr.answers.answer import RawField
 from softirr.answers.kinds import TEXT
-from softirr.answers.labelstudio import (
-    TaskAnswers,
-)
-from softirr.answers.labelstudio_results import (
-    LABELS,
-    Result,
-    turn_names,
-)
+from softirr.answers.labelstudio import TaskAnswers
+from softirr.answers.labelstudio_results import LABELS, Result, turn_names
 from softirr.answers.registry import Request
 from softirr.errors import InputError, option
 from softirr.plural import plural

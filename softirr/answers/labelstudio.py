@@ -20,11 +20,7 @@ from softirr.answers.answer import (
     SKIPPED,
     RawAnswer,
 )
-from softirr.answers.labelstudio_results import (
-    Result,
-    mappings,
-    results_of,
-)
+from softirr.answers.labelstudio_results import Result, mappings, results_of
 from softirr.answers.table import Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import normalize

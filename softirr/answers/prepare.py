@@ -8,14 +8,7 @@ from dataclasses import replace
 from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
-from softirr.answers.preparation import (
-    Key,
-    Work,
-    has_too_much,
-    read_values,
-    separate_values,
-    within_limits,
-)
+from softirr.answers.preparation import Key, Work, has_too_much, read_values, separate_values, within_limits
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text

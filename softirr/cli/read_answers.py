@@ -110,11 +110,7 @@ def _add_file_options(group: Group) -> None:
     group.add_argument(
         "--format", default="auto", metavar="NAME", help="format of the file (auto: recognized from the content)"
     )
-    group.add_argument(
-        "--sheet",
-        metavar="NAME",
-        help="sheet of an Excel workbook (the only one with a table)",
-    )
+    group.add_argument("--sheet", metavar="NAME", help="sheet of an Excel workbook (the only one with a table)")
     group.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"
     )

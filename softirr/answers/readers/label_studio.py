@@ -21,14 +21,8 @@ from softirr.answers.export_tasks import (
     unread_note,
     use_turns,
 )
-from softirr.answers.labelstudio import (
-    TaskAnswers,
-    raw_answers,
-    read_task,
-)
-from softirr.answers.labelstudio_results import (
-    mappings,
-)
+from softirr.answers.labelstudio import TaskAnswers, raw_answers, read_task
+from softirr.answers.labelstudio_results import mappings
 from softirr.answers.registry import Format, Records, Request, Ways
 from softirr.answers.rows import Rows
 from softirr.answers.weights import short_text
