@@ -15,7 +15,7 @@ from typing import Any
 from softirr.answers.answer import RawField
 from softirr.answers.kinds import TEXT
 from softirr.answers.labelstudio import TaskAnswers
-from softirr.answers.labelstudio_results import LABELS, Result, turn_names
+from softirr.answers.labelstudio_results import LABELS, Result, field_kinds, turn_names
 from softirr.answers.registry import Request
 from softirr.errors import InputError, option
 from softirr.plural import plural
@@ -168,20 +168,16 @@ def check_results(export: Export, location: str, task: TaskAnswers, data: Mappin
 def count_results(export: Export) -> None:
     """Count the results of each control, and those that are not read."""
     names = _pool_turns(export)
-    for source in (source for task in export.tasks.values() for source in task.sources):
-        n_values = Counter[tuple[str, int | None]]()
+    sources = [source for task in export.tasks.values() for source in task.sources]
+    kinds = field_kinds(source.results for source in sources)
+    for source in sources:
         texts = {result.field for result in source.results if result.type == "textarea"}
         for result in source.results:
-            if not result.kind:
+            if result.kind:
+                name = result.field
+                export.controls.setdefault(name, Control(kinds[name], result.type)).n_results += 1
+            else:
                 export.unread[result.type] += 1
-                continue
-            control = export.controls.setdefault(result.field, Control(result.kind, result.type))
-            control.n_results += 1
-            n_values[result.field, result.turn] += len(result.texts)
-            if (control.kind == "nominal" and n_values[result.field, result.turn] > 1) or (
-                control.kind == "ranking" and result.is_set
-            ):
-                control.kind = "set"
         if texts and not source.reason and not source.is_prediction and not names:
             export.n_only_textarea.update(texts if len(texts) == 1 else ())
             export.joint_textareas |= texts if len(texts) > 1 else set()

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from softirr.answers.answer import MODEL, RawInput
-from softirr.answers.archives import Folder, folder_sha256, unpacked
 from softirr.answers.frames_and_lists import frame_rows, is_frame
 from softirr.answers.json_values import json_rows
 from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions
+from softirr.answers.readers.table_folders import Folder, folder_sha256, unpacked
 from softirr.answers.registry import Records, Request, format_names, recognized
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows

@@ -158,22 +158,24 @@ def results_of(source: Mapping[str, Any]) -> Iterator[Result]:
 def _kind_and_texts(type_: str, entry: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Return kind and texts of a result; the kind is empty if softirr does not read it."""
     value = entry.get("value")
+    value = value if isinstance(value, Mapping) else {}
     if type_ == "textarea":
-        text = value.get("text") if isinstance(value, Mapping) else None
-        return TEXT, tuple(
-            text_part for text_part in (text if isinstance(text, list) else [text]) if isinstance(text_part, str)
-        )
+        return TEXT, _texts(value.get("text"))
     if type_ == "chatmessage":
-        message = value.get("chatmessage") if isinstance(value, Mapping) else None
-        content = message.get("content") if isinstance(message, Mapping) else None
-        is_answer = isinstance(message, Mapping) and message.get("role") == _ASSISTANT and isinstance(content, str)
-        return (TEXT, (str(content),)) if is_answer else ("", ())
+        message = value.get("chatmessage")
+        message = message if isinstance(message, Mapping) else {}
+        content = message.get("content")
+        return (TEXT, (content,)) if message.get("role") == _ASSISTANT and isinstance(content, str) else ("", ())
     if type_ in CONTROL_KINDS:
         return CONTROL_KINDS[type_], tuple(control_values(entry))
-    if type_.endswith("labels") and isinstance(value, Mapping):
+    if type_.endswith("labels") and isinstance(entry.get("value"), Mapping):
         labels = value.get(type_)
-        return LABELS, tuple(label for label in labels if isinstance(label, str)) if isinstance(labels, list) else ()
+        return LABELS, _texts(labels) if isinstance(labels, list) else ()
     return "", ()
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str))
 
 
 def _react_results(name: str, value: Any, common: Mapping[str, Any]) -> Iterator[Result]:
@@ -198,10 +200,31 @@ def control_kind(region: Mapping[str, Any]) -> str | None:
     return CONTROL_KINDS.get(type_) if isinstance(type_, str) else None
 
 
-def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the kind of each control that is not a text area and has a result in the annotations of the tasks.
+def field_kinds(sources: Iterable[Iterable[Result]]) -> dict[str, str]:
+    """Return the kind of each field with a result that is read.
 
     Choices are a set if an annotation has several, and rankings are a set if there are several buckets.
+
+    Parameters
+    ----------
+    sources : iterable of iterable of Result
+        The results of each annotation.
+    """
+    kinds: dict[str, str] = {}
+    for results in sources:
+        n_values = Counter[tuple[str, int | None]]()
+        for result in results:
+            if result.kind:
+                kind = kinds.setdefault(result.field, result.kind)
+                n_values[result.field, result.turn] += len(result.texts)
+                has_several = kind == "nominal" and n_values[result.field, result.turn] > 1
+                if has_several or (kind == "ranking" and result.is_set):
+                    kinds[result.field] = "set"
+    return kinds
+
+
+def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the kind of each control that is not a text area and has a result in the annotations of the tasks.
 
     Examples
     --------
@@ -209,18 +232,11 @@ def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     >>> field_controls([{"annotations": [{"result": result}]}])
     {'side': 'set'}
     """
-    kinds: dict[str, str] = {}
-    for annotation in (annotation for task in tasks for annotation in mappings(task.get("annotations"))):
-        n_values = Counter[str]()
-        for region in mappings(annotation.get("result")):
-            name, kind = region.get("from_name"), control_kind(region)
-            if not isinstance(name, str) or kind is None:
-                continue
-            kind = kinds.setdefault(name, kind)
-            n_values[name] += len(control_values(region))
-            if (kind == "nominal" and n_values[name] > 1) or (kind == "ranking" and has_buckets(region)):
-                kinds[name] = "set"
-    return kinds
+    annotations = (annotation for task in tasks for annotation in mappings(task.get("annotations")))
+    results = (results_of(annotation) for annotation in annotations)
+    return field_kinds(
+        (result for result in of_annotation if result.type in CONTROL_KINDS) for of_annotation in results
+    )
 
 
 def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:

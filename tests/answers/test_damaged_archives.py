@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.answers import archives as folders
+from softirr.answers.readers import table_folders as folders
 from tests import Cli
 from tests.answers.formats.common import workbook
 from tests.answers.plain_rows import refusal, rows

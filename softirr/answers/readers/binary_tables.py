@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat
 from typing import IO, Any
 
-from softirr.answers.archives import names_inside
+from softirr.answers.readers.table_folders import names_inside
 from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, refused

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from softirr.answers.answer import RawField, RawInput
-from softirr.answers.archives import Folder
 from softirr.answers.kinds import TEXT
+from softirr.answers.readers.table_folders import Folder
 from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, is_empty, tool_input, unread_fields
 from softirr.errors import InputError
 from softirr.text import listed

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
-from softirr.answers.archives import Folder
 from softirr.answers.export_tasks import (
     Export,
     check_results,
@@ -23,6 +22,7 @@ from softirr.answers.export_tasks import (
 )
 from softirr.answers.labelstudio import TaskAnswers, raw_answers, read_task
 from softirr.answers.labelstudio_results import mappings
+from softirr.answers.readers.table_folders import Folder
 from softirr.answers.registry import Format, Records, Request, Ways
 from softirr.answers.rows import Rows
 from softirr.answers.weights import short_text
