@@ -55,7 +55,8 @@ class Format:
     file : Ways or None
         Of a file: gets a :class:`softirr.answers.source.Source`; gives rows, records or tables.
     folder : Ways or None
-        Of a folder or an unpacked ZIP archive: gets a :class:`softirr.answers.readers.table_folders.Folder`; gives tables.
+        Of a folder or an unpacked ZIP archive: gets a :class:`softirr.answers.readers.table_folders.Folder`; gives
+        tables.
     records : Ways or None
         Of JSON lines or a JSON list: recognized by the first object; gets records; gives tables.
     table : Ways or None
