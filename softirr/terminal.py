@@ -14,7 +14,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from softirr.errors import InputError, SoftirrError
@@ -83,24 +82,17 @@ def _stop_ray() -> None:
             ray.shutdown()
 
 
-_NO_MEMORY = "The memory of this machine is not enough for this input: split it, or take a larger machine."
+def guarded(
+    run: Callable[[], int | None], *, program: str = "softirr", fault: int = 2, interrupts: Interrupts | None = None
+) -> int:
+    """Run a command, report its errors in one sentence on standard error, and return its exit status.
 
-
-@dataclass
-class Outcome:
-    """The exit status of a command: 0 done, 1 not written, 2 unusable input, 130 interrupted."""
-
-    status: int = 0
-
-
-@contextlib.contextmanager
-def reported_errors(
-    *, program: str = "softirr", fault: int = 2, interrupts: Interrupts | None = None
-) -> Iterator[Outcome]:
-    """Report an error of a command in one sentence on standard error, and set the exit status.
+    The status is 0 if it is done, 1 if the result can't be written, 2 for unusable input, and 130 if it is interrupted.
 
     Parameters
     ----------
+    run : callable
+        Returns an exit status, or None for 0.
     program : str
         Start of the sentence.
     fault : int
@@ -108,13 +100,14 @@ def reported_errors(
     interrupts : Interrupts, optional
         After Ctrl-C any exception is taken for an interrupt.
     """
+    if sys.stdout is None:  # closed by the caller
+        return _said("Standard output is closed, so the result can't be written.", 1, program)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # characters that the terminal lacks are escaped
             stream.reconfigure(errors="backslashreplace")
-    outcome = Outcome()
     try:
         try:
-            yield outcome
+            status = run() or 0
         except SystemExit:  # from argparse, after --help or an error
             sys.stdout.flush()
             raise
@@ -123,39 +116,31 @@ def reported_errors(
                 raise KeyboardInterrupt from None
             raise
         sys.stdout.flush()
-    except SoftirrError as error:
-        outcome.status = _said(error.on_command_line, 2 if isinstance(error, InputError) else fault, program)
-    except KeyboardInterrupt:
-        outcome.status = _said("interrupted.", 130, program)
-    except BrokenPipeError:  # the reader (head, less) has closed the pipe: no message
+        return status
+    except (SoftirrError, KeyboardInterrupt, MemoryError, ImportError, OSError) as error:
+        return _reported(error, program, fault)
+
+
+def _reported(error: BaseException, program: str, fault: int) -> int:
+    """Report an error and return the exit status; other errors are raised again."""
+    if isinstance(error, SoftirrError):
+        return _said(error.on_command_line, 2 if isinstance(error, InputError) else fault, program)
+    if isinstance(error, KeyboardInterrupt):
+        return _said("interrupted.", 130, program)
+    if isinstance(error, BrokenPipeError):  # the reader (head, less) has closed the pipe: no message
         _forget_output()
-        outcome.status = 0
-    except (MemoryError, ImportError, OSError) as error:  # a library that is loaded late may not fit any more
-        if _lacks_memory(error):
-            traceback.clear_frames(error.__traceback__)  # which keep the variables that filled the memory
-            outcome.status = _said(_NO_MEMORY, 2, program)
-        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
-            _forget_output()
-            outcome.status = _said(f"The result can't be written: {error.strerror}.", 1, program)
-        else:
-            raise
+        return 0
+    if _lacks_memory(error):  # also of a library that is loaded late
+        traceback.clear_frames(error.__traceback__)  # which keep the variables that filled the memory
+        sentence = "The memory of this machine is not enough for this input: split it, or take a larger machine."
+        return _said(sentence, 2, program)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
+        _forget_output()
+        return _said(f"The result can't be written: {error.strerror}.", 1, program)
+    raise error
 
 
-def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: int = 2) -> int:
-    """Run a command under :func:`reported_errors` and return its exit status; a status of None is 0."""
-    if sys.stdout is None:
-        return no_output(program)
-    with reported_errors(program=program, fault=fault) as outcome:
-        outcome.status = run() or 0
-    return outcome.status
-
-
-def no_output(program: str) -> int:
-    """Report that the caller closed standard output."""
-    return _said("Standard output is closed, so the result can't be written.", 1, program)
-
-
-def _lacks_memory(error: Exception) -> bool:
+def _lacks_memory(error: BaseException) -> bool:
     is_full = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     return is_full or any(words in str(error) for words in ("failed to map segment", "annot allocate memory"))
 

@@ -223,10 +223,11 @@ def _of_records(records: Records, source: Source, request: Request) -> RawInput:
     if first is None:
         raise InputError(f"{name} has no tasks.")
     all_records = chain([first], records)
-    format_name = request.options.format
-    reader = None if not isinstance(first[1], Mapping) else recognized("records", format_name, first[1])
-    as_table = request.names_columns and format_name in ("auto", "json", "jsonl")
-    if reader is not None and not (as_table and not (reader.takes_item and request.names_item_only)):
+    options = request.options
+    reader = recognized("records", options.format, first[1]) if isinstance(first[1], Mapping) else None
+    names_others = options.rater or options.raters or not (reader and reader.takes_item)
+    as_table = request.names_columns and names_others and options.format in ("auto", "json", "jsonl")
+    if reader is not None and not as_table:
         raw: RawInput = reader.read(all_records, request)
         return raw
     if not isinstance(first[1], Mapping) or not first[1]:

@@ -66,11 +66,12 @@ def frame_rows(frame: Any, options: ReadOptions) -> tuple[Rows, ReadOptions]:
             f"The {type(frame).__name__} has not been computed yet: give what its collect() or compute() returns."
         )
     names = tuple(map(str, _names(frame)))
-    levels = _index_levels(frame, names, options)
+    lacks_item = bool(options.raters) and options.item is None and "item" not in map(str.casefold, names)
+    levels = _index_levels(frame, names, lacks_item=lacks_item)
     columns = (*levels, *names)
     if not options.names_columns and len(levels) == 1 and is_role("item", *levels) and _has_rater_columns(frame):
         options = replace(options, item=next(iter(levels)), raters=names)
-    elif options.raters and options.item is None and len(levels) == 1 and "item" not in map(str.casefold, names):
+    elif lacks_item and len(levels) == 1:
         options = replace(options, item=next(iter(levels)))
     cells = [*levels.values(), *_columns(frame)]
     mixed = frozenset(number for number, values in enumerate(cells) if is_mixed(values))
@@ -78,7 +79,7 @@ def frame_rows(frame: Any, options: ReadOptions) -> tuple[Rows, ReadOptions]:
     return Rows("The data frame", "frame", columns, rows, mixed=mixed, blank="missing"), options
 
 
-def _index_levels(frame: Any, names: Sequence[str], options: ReadOptions) -> dict[str, list[Any]]:
+def _index_levels(frame: Any, names: Sequence[str], *, lacks_item: bool) -> dict[str, list[Any]]:
     """Name and values of each level of the index that the reader may need."""
     index = getattr(frame, "index", None)
     if index is None or callable(index) or not hasattr(index, "get_level_values"):
@@ -88,9 +89,7 @@ def _index_levels(frame: Any, names: Sequence[str], options: ReadOptions) -> dic
         for number, name in enumerate(index.names)
         if name is not None and str(name) not in names
     }
-    if not levels and options.raters and options.item is None and "item" not in map(str.casefold, names):
-        return {"item": list(index.to_list())}
-    return levels
+    return {"item": list(index.to_list())} if not levels and lacks_item else levels
 
 
 def _has_rater_columns(frame: Any) -> bool:

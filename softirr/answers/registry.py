@@ -161,12 +161,6 @@ class Request:
         options = self.options
         return bool(options.item or options.rater or options.raters)
 
-    @property
-    def names_item_only(self) -> bool:
-        """Whether the user names the column of the items and no other columns but texts."""
-        options = self.options
-        return bool(options.item) and not (options.rater or options.raters)
-
     def line(self, number: int) -> str:
         """Return the place of a record in words."""
         return f"{self.name}, line {number}"

@@ -113,14 +113,6 @@ class Judgments:
         return location or f"{self.judge}, unit {key[0]}, pair {key[1]}"
 
 
-def judgment_of(cell: str) -> str | None:
-    """Return the judgment in a cell: one of ``VALUES``, empty if the cell is empty, None if it is something else."""
-    mark = " ".join(cell.casefold().split())
-    if mark in _CANT_TELL:
-        return CANT_TELL
-    return mark if mark in VALUES or not mark else None
-
-
 def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterator[tuple[str, list[str]]]]:
     """Rows of a CSV file with a header; a spreadsheet may have put semicolons or tabs for the commas.
 
@@ -203,7 +195,7 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgments:
 
 
 def checked(judgment: str, location: str) -> str:
-    """The judgment as :func:`judgment_of` has it.
+    """The judgment in a cell: one of ``VALUES``, or empty.
 
     Parameters
     ----------
@@ -215,8 +207,9 @@ def checked(judgment: str, location: str) -> str:
     InputError
         If it is none of ``VALUES`` and not empty.
     """
-    value = judgment_of(judgment)
-    if value is None:
+    mark = " ".join(judgment.casefold().split())
+    value = CANT_TELL if mark in _CANT_TELL else mark
+    if value and value not in VALUES:
         raise InputError(f"{location}: the judgment is {judgment.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
     return value
 

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
+from softirr.answers.answer import MODEL
 from softirr.cli.arguments import (
     Group,
     add_json,
@@ -16,7 +17,7 @@ from softirr.cli.arguments import (
     chosen_policy,
     open_scoring,
 )
-from softirr.cli.read_answers import add_reading_options, names_a_model, read_table
+from softirr.cli.read_answers import add_reading_options, read_table
 from softirr.defaults import MARGIN
 from softirr.errors import InputError, on_command_line
 from softirr.terminal import fraction, not_negative, print_json
@@ -122,7 +123,9 @@ def _compared_models(arguments: argparse.Namespace) -> Any:
     from softirr.report.alternative_annotator import EPSILON
     from softirr.report.compare_models import compare_models
 
-    table = read_table(arguments, arguments.files[0], models=names_a_model(arguments.models))
+    # without names, or with the name of a model version, models are predictions of an export
+    are_predictions = not arguments.models or any(name.startswith(MODEL) for name in arguments.models)
+    table = read_table(arguments, arguments.files[0], models=are_predictions)
     with open_scoring(arguments) as cache_and_progress:
         return compare_models(
             table,

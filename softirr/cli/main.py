@@ -7,27 +7,27 @@ Results go to standard output, progress and warnings to standard error. Exit sta
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from softirr.cli import audit, compare, inspect, measures, score
-from softirr.terminal import Interrupts, Parser, end_process, no_output, reported_errors
+from softirr.terminal import Interrupts, Parser, end_process, guarded
 
 COMMANDS = (score, inspect, audit, compare, measures)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status, or ends the process if `argv` is None."""
-    if sys.stdout is None:
-        return no_output("softirr")
     interrupts = Interrupts.caught() if argv is None else None
-    with reported_errors(interrupts=interrupts) as outcome:
+
+    def run() -> Any:
         arguments = parser().parse_args(argv)
-        outcome.status = arguments.run(arguments) or 0
+        return arguments.run(arguments)
+
+    status = guarded(run, interrupts=interrupts)
     if argv is None:
-        end_process(outcome.status)
-    return outcome.status
+        end_process(status)
+    return status
 
 
 def parser() -> argparse.ArgumentParser:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -134,19 +133,6 @@ def _rater_names(path: str | None) -> dict[str, str]:
 
     _, lines = rows(path, ("rater", "name"), "list of names of raters")
     return {rater.strip(): name.strip() for _, (rater, name) in lines if name.strip()}
-
-
-def names_a_model(models: Sequence[str] | None) -> bool:
-    """Whether ``--models`` refers to predictions of an export: without names, or by the name of a model version.
-
-    Parameters
-    ----------
-    models : sequence of str, optional
-        The names after ``--models``; None without this option.
-    """
-    from softirr.answers.answer import MODEL
-
-    return models is not None and (not models or any(name.startswith(MODEL) for name in models))
 
 
 def read_tables(
