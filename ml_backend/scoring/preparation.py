@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from sys import intern
 from typing import Any, Self
 
 from ml_backend.labelstudio.answers import rater_order
@@ -42,7 +43,7 @@ def raw_field(answers: RawAnswers, control: str) -> RawField:
         for item, by_rater in (group_items or {str(number): entry["answers"]}).items():
             raw.items[item] = None
             for rater in sorted(by_rater, key=rater_order):
-                raw.answers.append(RawAnswer(item, rater, tuple(by_rater[rater])))
+                raw.answers.append(RawAnswer(item, intern(rater), tuple(map(intern, by_rater[rater]))))
         raw.answers += (RawAnswer(str(number), rater, None, reason) for rater, reason in entry["excluded"])
     return raw
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -163,15 +164,15 @@ class AnnotationTable:
         item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
         rater_ids = {name: index for index, name in enumerate(dict.fromkeys(raters))}
         answer_ids: dict[tuple[str, ...], int] = {}
+        form_of = cache(partial(normalize, casefold=casefold, ignore_harakat=ignore_harakat))  # each text once
         rows: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
         for number, entry in enumerate(answers, start=1):
             answer = _answer(entry, number)
-            forms = {text: normalize(text, casefold=casefold, ignore_harakat=ignore_harakat) for text in answer.texts}
-            key = tuple(sorted({form for form in forms.values() if form}))
+            key = tuple(sorted({form for text in answer.texts if (form := form_of(text))}))
             cell = item_ids.setdefault(answer.item, len(item_ids)), rater_ids.setdefault(answer.rater, len(rater_ids))
             if cell in rows:
                 raise InputError(f"Rater {answer.rater!r} has two answers for item {answer.item!r}.")
-            rows[cell] = answer_ids.setdefault(key, len(answer_ids)), _as_written(answer, forms)
+            rows[cell] = answer_ids.setdefault(key, len(answer_ids)), _as_written(answer, form_of)
         cells = sorted(rows)
         answering = sorted({rater for _, rater in cells})
         new_rater_ids = {rater: index for index, rater in enumerate(answering)}
@@ -259,12 +260,12 @@ class AnnotationTable:
         return tuple(self.texts[text] for text in self.answers[answer])
 
 
-def _as_written(answer: Answer, forms: Mapping[str, str]) -> tuple[str, ...]:
+def _as_written(answer: Answer, form_of: Callable[[str], str]) -> tuple[str, ...]:
     """Return the texts of an answer as they were written, with their line breaks and without empty ones."""
-    if answer.written is not None:
-        forms = {text: normalize(text) for text in answer.written}
+    texts, form_of = (answer.texts, form_of) if answer.written is None else (answer.written, normalize)
+    forms = ((text, form_of(text)) for text in dict.fromkeys(texts))
     # the same string object if nothing differs: a table stores no text twice
-    return tuple(form if form == text else normalize_lines(text) for text, form in forms.items() if form)
+    return tuple(form if form == text else normalize_lines(text) for text, form in forms if form)
 
 
 def _shown(names: Sequence[str]) -> str:

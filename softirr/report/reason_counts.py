@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from operator import attrgetter
+from sys import intern
 from typing import Any, NamedTuple
 
 from softirr.json_object import JsonObject
@@ -54,7 +55,11 @@ class StoredReason(NamedTuple):
         """
         (a, b), (text, other_text) = entry["raters"], entry["texts"]
         return cls(
-            (a, b), (text, other_text), (entry["kind"], *entry.get("also", ())), entry["words"], entry.get("broader")
+            (intern(a), intern(b)),
+            (text and intern(text), other_text and intern(other_text)),
+            tuple(map(intern, (entry["kind"], *entry.get("also", ())))),
+            entry["words"],
+            entry.get("broader"),
         )
 
 

@@ -43,14 +43,16 @@ class Draws:
     score_draws : ScoreDraws
         Equivalence of each of ``ratings.comparisons`` in each draw.
     noise : shape (P, K)
-        Deviation of the true equivalence from ``scores``. Items are drawn from a population with the distribution of
-        ``scores``, so the item weights do not apply to the deviation.
+        Deviation of the true equivalence from ``scores``, in units of ``noise_unit``. Items are drawn from a population
+        with the distribution of ``scores``, so the item weights do not apply to the deviation.
     weights : shape (n_items, K)
         Relative weight of each item.
     cohen_ratio, pooled_ratio : shape (K,)
         Agreement by chance on different items, relative to the measure's.
     sampling : shape (K,)
         Standard normal numbers: the sampling error of the distribution by chance in each draw.
+    noise_unit : float
+        Large tables have whole numbers as ``noise``, of one byte each.
     floor : float
         Lowest value of a coefficient that is corrected for chance; a value itself has none.
     """
@@ -64,6 +66,7 @@ class Draws:
     cohen_ratio: Floats
     pooled_ratio: Floats
     sampling: Floats
+    noise_unit: float = 1.0
     floor: float = -1.0
 
     @classmethod
@@ -166,7 +169,7 @@ class Draws:
         is_all = len(comparisons) == len(self.by_measure)
         scores = self.scores[comparisons] if is_all else self.score_draws.of(comparisons)
         mean = np.einsum("pk,pk->k", weights, scores) / weights.sum(axis=0)
-        return np.asarray(mean + share @ self.noise[comparisons] / share.sum())
+        return np.asarray(mean + (self.noise_unit / share.sum() * share) @ self.noise[comparisons])
 
     def mean_over_pairs(self, values: Floats) -> Floats:
         """Mean of a value of each comparison, which weighs as its item does, shape (K,)."""
@@ -250,7 +253,7 @@ class Draws:
     def pair_observed(self) -> Floats:
         """Observed agreement of each rater pair, shape (m, K)."""
         share, group, weights = self.pair_weights
-        return np.asarray(group @ (weights * self.scores + share[:, None] * self.noise))
+        return np.asarray(group @ (weights * self.scores + (self.noise_unit * share)[:, None] * self.noise))
 
     @cached_property
     def pair_expected(self) -> Floats:

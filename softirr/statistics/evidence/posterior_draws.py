@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ _FIXED_FROM = 8
 _SMALL = 1e-300
 _MOST_COINS = 20_000_000
 """Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
+_LARGEST = 127
+"""Largest whole number of one byte."""
 _AT_ONCE = 1_000_000
 """Maximum number of equivalences of texts in memory."""
 
@@ -74,14 +77,15 @@ def posterior_draws(fit: Fit, measure: MeasureChance) -> Draws:
     # anything to compare change nothing
     compared = np.sort(items.ids[ratings.comparable_items])
     rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(compared.tobytes())))
-    score_draws, noise = _same_items(fit, measure.design_index, rng, n_draws)
+    score_draws, noise, unit = _same_items(fit, measure.design_index, rng, n_draws)
     cohen, pooled = _chance_ratios(fit, rng, n_draws)
     sampling = rng.standard_normal(n_draws)
-    return Draws(ratings, measure.scores, measure.chance, score_draws, noise, items.weights, cohen, pooled, sampling)
+    scored = (ratings, measure.scores, measure.chance, score_draws, noise, items.weights)
+    return Draws(*scored, cohen, pooled, sampling, noise_unit=unit)
 
 
-def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws: int) -> tuple[ScoreDraws, Floats]:
-    """Expected equivalence of each comparison, and the deviation of the true one, shape (P, K)."""
+def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws: int) -> tuple[ScoreDraws, Any, float]:
+    """Expected equivalence of each comparison; the deviation of the true one, shape (P, K), and its unit."""
     from scipy.sparse import csr_matrix
     from scipy.special import expit
 
@@ -89,7 +93,7 @@ def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws:
     texts, m = frame.texts, len(frame.texts.known_equivalence)
     settled = fit.settled[design_index]
     if fit.curve is None or not len(texts.p):
-        return ScoreDraws.fixed(settled, n_draws), np.broadcast_to(np.zeros((1, 1)), (len(settled), n_draws))
+        return ScoreDraws.fixed(settled, n_draws), np.broadcast_to(np.zeros((1, 1)), (len(settled), n_draws)), 1.0
     point = _systematic(fit.curve.weight, n_draws, rng)
     bins = fit.bins
     q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * bins.center[:, None])
@@ -104,7 +108,9 @@ def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws:
     coins = rng.random((len(first), n_draws), dtype=np.float32) if len(first) * n_draws <= _MOST_COINS else None
     total = csr_matrix((texts.share[open_], (texts.owner[open_], np.arange(len(open_)))), shape=(m, len(open_)))
     total = total[design_index]
-    noise = np.empty((len(settled), n_draws), number_format(len(settled) * n_draws))
+    is_small = number_format(len(settled) * n_draws) == np.float64
+    unit = 1.0 if is_small else 5 * float(np.sqrt((levels * (1 - levels)).max() + _SMALL)) / _LARGEST  # up to 5 sd
+    noise = np.empty((len(settled), n_draws), np.float64 if is_small else np.int8)
     size = max(1, _AT_ONCE // max(len(open_), 1))
     for start in range(0, n_draws, size):
         draws = slice(start, start + size)
@@ -114,9 +120,10 @@ def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws:
         else:
             normal = rng.standard_normal((chances.shape[1], len(first)), dtype=np.float32).T  # draw by draw
             deviation = normal[key] * np.sqrt(chances * (1 - chances))
-        noise[:, draws] = total @ deviation
+        deviation = total @ deviation
+        noise[:, draws] = deviation if is_small else np.clip(np.rint(deviation / unit), -_LARGEST, _LARGEST)
     shares = csr_matrix((total.data, level[total.indices], total.indptr), shape=(len(settled), len(levels)))
-    return ScoreDraws(settled, shares, levels, lowest=0.0, highest=1.0), noise
+    return ScoreDraws(settled, shares, levels, lowest=0.0, highest=1.0), noise, unit
 
 
 def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:

@@ -234,7 +234,7 @@ def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
     items = ItemWeights(np.arange(n_items), len(world.measure_chance.ratings.comparable_items), 40_000)
     draws = posterior_draws(fit, replace(world.measure_chance, items=items))
     for number, key in enumerate(world.plain.same):
-        drawn_scores = draws.scores[number] + draws.noise[number]
+        drawn_scores = draws.scores[number] + draws.noise_unit * draws.noise[number]
         if any(text not in world.judged for text, _, _ in world.plain.same[key].texts):
             assert float(drawn_scores.mean()) == pytest.approx(world.plain.same_fit(key), abs=0.05)
         else:
