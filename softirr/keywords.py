@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -36,15 +36,13 @@ def changed_options(function: str, options: _Options, keywords: Mapping[str, Any
     return replace(options, **keywords)  # type: ignore[type-var]
 
 
-def takes_options(*sources: Callable[..., Any], without: Collection[str] = ()) -> Callable[[_Function], _Function]:
+def takes_options(*sources: Callable[..., Any]) -> Callable[[_Function], _Function]:
     """A decorator for functions that take options as ``**keywords``: it adds them to signature and documentation.
 
     Parameters
     ----------
     *sources : frozen dataclass or function
         The keyword-only parameters of each are options. Parameters of the decorated function are unchanged.
-    without : collection of str
-        Options of the sources that the function does not use: they are not shown.
     """
 
     def decorated(function: _Function) -> _Function:
@@ -58,8 +56,7 @@ def takes_options(*sources: Callable[..., Any], without: Collection[str] = ()) -
             parameter.name: parameter
             for source in sources
             for parameter in inspect.signature(source).parameters.values()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-            and parameter.name not in {*signature.parameters, *without}
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in signature.parameters
         }
         section = "".join(_entries(source, options) for source in sources)
         vars(function)["__signature__"] = signature.replace(parameters=[*parameters, *options.values()])

@@ -107,8 +107,8 @@ class AnswerPreparation:
         work = self.work(raw_field([(number, entries)], control))
         answers: dict[str, list[str]] = {}
         original: dict[str, list[str]] = {}
-        for (item, rater), answer in work.answers.items():
-            answers.setdefault(rater, []).extend(text for text in map(normalize, answer.texts or ()) if text)
+        for (item, rater), texts in work.answers.items():
+            answers.setdefault(rater, []).extend(text for text in map(normalize, texts) if text)
             if (item, rater) in work.texts_before_split:
                 original.setdefault(rater, []).extend(work.texts_before_split[item, rater])
         excluded = [[entry.rater, entry.reason] for entry in work.excluded]

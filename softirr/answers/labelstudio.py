@@ -84,14 +84,12 @@ def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str |
 
 
 def raw_answers(
-    task: TaskAnswers, field: str | None, *, oldest: bool = False, older: Mapping[int, str] | None = None
+    task: TaskAnswers, field: str, *, oldest: bool = False, older: Mapping[int, str] | None = None
 ) -> list[RawAnswer]:
     """Return the raw answers to a field in a task, with the reason if an answer does not count.
 
     Parameters
     ----------
-    field : str or None
-        None takes every TextArea.
     oldest : bool
         Of several annotations by a rater, count the oldest instead of the newest.
     older : mapping of int to str, optional
@@ -100,7 +98,7 @@ def raw_answers(
     counting: dict[str, int] = {}
     left_out: list[tuple[str, str]] = []
     earlier: list[tuple[str, str]] = []
-    results = [tuple(_of_field(source.results, field)) for source in task.sources]
+    results = [_of_field(source.results, field) for source in task.sources]
     for position, source in enumerate(task.sources):
         rater = source.rater or ""
         reason = _reason(source, results[position], position, older or {})
@@ -129,13 +127,9 @@ def _reason_of_all(annotation: Mapping[str, Any]) -> str:
     return SKIPPED if annotation.get("was_cancelled") else ""
 
 
-def _of_field(results: Iterable[Result], field: str | None) -> Iterator[Result]:
-    """Yield the results of a field, or of every TextArea."""
-    return (
-        result
-        for result in results
-        if result.kind and (result.field == field or (field is None and result.type == "textarea"))
-    )
+def _of_field(results: Iterable[Result], field: str) -> tuple[Result, ...]:
+    """Return the results of a field."""
+    return tuple(result for result in results if result.kind and result.field == field)
 
 
 def _reason(source: Source, results: Sequence[Result], position: int, older: Mapping[int, str]) -> str:
@@ -192,11 +186,10 @@ def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
 
 
 def label_studio_answers(
-    task: Mapping[str, Any], *, control: str | None, predictions_as_raters: bool = False
+    task: Mapping[str, Any], *, control: str, predictions_as_raters: bool = False
 ) -> tuple[list[Answer], list[Excluded]]:
-    """Return the answers to a control in a task (None: every TextArea), and those that do not count with the reason."""
-    read = read_task(task, predictions=predictions_as_raters)
-    return _split_rows(raw_answers(read, control))
+    """Return the answers to a control in a task, and those that do not count with the reason."""
+    return label_studio_fields(task, controls=(control,), predictions_as_raters=predictions_as_raters)[control]
 
 
 def label_studio_fields(
@@ -222,12 +215,12 @@ def _split_rows(rows: Iterable[RawAnswer]) -> tuple[list[Answer], list[Excluded]
     return answers, excluded
 
 
-def control_texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
-    """Return all texts of a control in an annotation or a prediction; None takes every TextArea."""
+def control_texts(source: Mapping[str, Any], control: str) -> tuple[str, ...]:
+    """Return all texts of a control in an annotation or a prediction."""
     return tuple(text for result in _of_field(results_of(source), control) for text in result.texts)
 
 
-def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
+def copied(annotation: Mapping[str, Any], control: str) -> str | None:
     """Return COPIED or COPIED_AND_EDITED if an annotation's answer comes from a prediction, else None."""
     return _copy_reason(_of_field(results_of(annotation), control)) or None
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from softirr.answers.answer import RawAnswer, RawField, RawInput
+from softirr.answers.answer import RawField, RawInput
 from softirr.answers.kinds import NO_VALUE, Kind
 from softirr.answers.missing import MissingMarks
 from softirr.answers.read_options import ReadOptions
+from softirr.answers.regions import Region
 from softirr.answers.table import Excluded
 from softirr.errors import InputError, option
 from softirr.plural import plural
@@ -81,14 +82,23 @@ Key = tuple[str, str]
 
 @dataclass
 class Work:
-    """Answers on their way from raw to prepared."""
+    """Answers on their way from raw to prepared.
+
+    Attributes
+    ----------
+    answers : dict of (str, str) to tuple of str
+        Texts by item and rater.
+    regions : dict of (str, str) to tuple
+        Regions of these answers, with their texts.
+    """
 
     raw: RawField
     options: ReadOptions
     kind: Kind
     marks: MissingMarks
     source: RawInput
-    answers: dict[Key, RawAnswer] = field(default_factory=dict)
+    answers: dict[Key, tuple[str, ...]] = field(default_factory=dict)
+    regions: dict[Key, tuple[tuple[Region, tuple[str, ...]], ...]] = field(default_factory=dict)
     texts_before_split: dict[Key, tuple[str, ...]] = field(default_factory=dict)
     items: dict[str, None] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
@@ -107,12 +117,19 @@ class Work:
         input_name, names = self.source.rater_names.get(rater, rater), self.options.rater_names or {}
         return names.get(rater, names.get(input_name, input_name)), input_name
 
-    def put(self, key: Key, answer: RawAnswer, texts: tuple[str, ...] | None) -> None:
+    def by_item(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return the texts by item, then by rater."""
+        answers_by_item: dict[str, dict[str, tuple[str, ...]]] = {}
+        for (item, rater), texts in self.answers.items():
+            answers_by_item.setdefault(item, {})[rater] = texts
+        return answers_by_item
+
+    def put(self, key: Key, texts: tuple[str, ...] | None) -> None:
         """Replace the texts of an answer, or leave it out if they are None."""
         if texts is None:
             del self.answers[key]
         else:
-            self.answers[key] = answer._replace(texts=texts)
+            self.answers[key] = texts
 
 
 _SEMICOLON = re.compile("[;；؛]")
@@ -124,9 +141,8 @@ def separate_values(work: Work) -> None:
     """Separate the values in a cell, so that marks for a missing answer are found among them."""
     if not work.kind.is_list or work.raw.is_separate:
         return
-    for key, answer in list(work.answers.items()):
-        texts = tuple(value.strip() for text in answer.texts or () for value in _SEMICOLON.split(text))
-        work.put(key, answer, texts)
+    for key, texts in work.answers.items():
+        work.answers[key] = tuple(value.strip() for text in texts for value in _SEMICOLON.split(text))
 
 
 def read_values(work: Work) -> None:
@@ -135,13 +151,11 @@ def read_values(work: Work) -> None:
     if kind.is_text:
         return
     n_empty = 0
-    for key, answer in list(work.answers.items()):
-        texts = tuple(text for text in answer.texts or () if not is_blank(text))
-        if not texts and not kind.keeps_empty and work.options.empty != "none":
-            n_empty += 1
-            work.put(key, answer, None)
-        elif texts != answer.texts:
-            work.put(key, answer, texts)
+    for key, texts in list(work.answers.items()):
+        values = tuple(text for text in texts if not is_blank(text))
+        is_missing = not values and not kind.keeps_empty and work.options.empty != "none"
+        n_empty += is_missing
+        work.put(key, None if is_missing else values)
     if n_empty:
         work.notes.append(
             f"Answers without a value: {n_empty:,}. They count as missing; {option('empty', 'none')} counts them as "
@@ -149,7 +163,7 @@ def read_values(work: Work) -> None:
         )
     _check_values(work)
     _note_unseparated(work)
-    n_several = sum(len(answer.texts or ()) > 1 for answer in work.answers.values())
+    n_several = sum(len(texts) > 1 for texts in work.answers.values())
     if n_several and work.raw.is_separate and kind.name in _SINGLE:
         work.notes.append(
             f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as "
@@ -160,25 +174,26 @@ def read_values(work: Work) -> None:
 def _note_unseparated(work: Work) -> None:
     """Note that no value of the table has the mark that joins several."""
     mark = ">" if work.kind.name in ("path", "ranking") else ";" if work.kind.is_list else ""
-    texts = [answer.texts for answer in work.answers.values() if answer.texts]
-    has_mark = any(len(answer_texts) > 1 or mark in answer_texts[0] for answer_texts in texts)
-    if mark and texts and not has_mark and not work.raw.is_separate:
+    answers = [texts for texts in work.answers.values() if texts]
+    has_mark = any(len(texts) > 1 or mark in texts[0] for texts in answers)
+    if mark and answers and not has_mark and not work.raw.is_separate:
         work.notes.append(
             f"No answer has the mark {mark} of the kind {shown(work.kind.name)} ({work.kind.values}), so each counts "
-            f"as one whole, as {shown(texts[0][0])!r}."
+            f"as one whole, as {shown(answers[0][0])!r}."
         )
 
 
 def _check_values(work: Work) -> None:
     kind = work.kind
-    values = {text: normalize(text) for answer in work.answers.values() for text in answer.texts or ()}
+    values = {text: normalize(text) for texts in work.answers.values() for text in texts}
     wrong = {text for text, form in values.items() if not kind.is_value(form)}
-    bad = {key: answer for key, answer in work.answers.items() if not wrong.isdisjoint(answer.texts or ())}
+    bad = [key for key, texts in work.answers.items() if not wrong.isdisjoint(texts)]
     if not bad:
         return
-    (item, rater), answer = min(bad.items(), key=lambda entry: entry[0])
-    example = f"item {shown(item)}, rater {shown(rater)}: {shown(_first(answer.texts or (), wrong))!r}"
-    if len(bad) == sum(bool(answer.texts) for answer in work.answers.values()):
+    item, rater = min(bad)
+    first = next(values[text] for text in work.answers[item, rater] if text in wrong)
+    example = f"item {shown(item)}, rater {shown(rater)}: {shown(first)!r}"
+    if len(bad) == sum(map(bool, work.answers.values())):
         raise InputError(f"No answer has a value of the kind {shown(kind.name)} ({kind.values}), as {example}.")
     for key in bad:
         work.excluded.append(Excluded(*key, NO_VALUE))
@@ -187,7 +202,3 @@ def _check_values(work: Work) -> None:
         f"Answers that are no value of the kind {shown(kind.name)} ({kind.values}): {len(bad):,}. They are left out, "
         f"as {example}."
     )
-
-
-def _first(texts: Iterable[str], wrong: set[str]) -> str:
-    return next(normalize(text) for text in texts if text in wrong)

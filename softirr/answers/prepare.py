@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
@@ -79,7 +79,7 @@ def prepare_answers(raw: RawField, options: ReadOptions, marks: MissingMarks) ->
 def table_of(work: Work, raters: Iterable[str]) -> AnnotationTable:
     """Return prepared answers as a table, with raters in this order, and with a sentence about their splitting."""
     table = AnnotationTable.from_answers(
-        (Answer(*key, answer.texts or (), work.texts_before_split.get(key)) for key, answer in work.answers.items()),
+        (Answer(*key, texts, work.texts_before_split.get(key)) for key, texts in work.answers.items()),
         items=work.items,
         raters=raters,
         excluded=work.excluded,
@@ -151,21 +151,17 @@ def _merge_repeats(work: Work) -> None:
     repeats = work.raw.repeats if work.raw.is_merged else options.repeats or work.raw.repeats
     for answer in work.raw.answers:
         name, input_name = work.name_of(answer.rater)
-        if ignored and not ignored.isdisjoint((name, input_name, answer.rater)):
-            work.excluded.append(Excluded(answer.item, name, IGNORED))
-            continue
-        if answer.reason:
-            work.excluded.append(Excluded(answer.item, name, answer.reason))
+        is_ignored = ignored and not ignored.isdisjoint((name, input_name, answer.rater))
+        if reason := IGNORED if is_ignored else answer.reason:
+            work.excluded.append(Excluded(answer.item, name, reason))
             continue
         if not answer.texts and not answer.regions:
             work.n_blank += answer.texts is None
             if answer.texts is None and work.empty == "missing":
                 continue
-            answer = answer._replace(texts=())
-        key = answer.item, name
-        earlier = work.answers.get(key)
-        if earlier is None:
-            work.answers[key] = answer
+        key, texts = (answer.item, name), answer.texts or ()
+        if key not in work.answers:
+            work.answers[key], work.regions[key] = texts, answer.regions
             continue
         work.n_repeated += 1
         if repeats == "refuse":
@@ -174,17 +170,17 @@ def _merge_repeats(work: Work) -> None:
                 f"with {option('repeats')} whether they are a set, or the first or last one counts."
             )
         if repeats == "set":
-            texts = (*(earlier.texts or ()), *(answer.texts or ()))
-            work.answers[key] = earlier._replace(texts=texts, regions=earlier.regions + answer.regions)
+            work.answers[key] += texts
+            work.regions[key] += answer.regions
             continue
         work.excluded.append(Excluded(answer.item, name, OLDER_DUPLICATE if repeats == "last" else NEWER_DUPLICATE))
         if repeats == "last":
-            work.answers[key] = answer
+            work.answers[key], work.regions[key] = texts, answer.regions
 
 
 def _match_regions(work: Work) -> None:
     """Make an item of each group of matched regions, if regions are matched."""
-    with_regions = sum(bool(answer.regions) for answer in work.answers.values())
+    with_regions = sum(map(bool, work.regions.values()))
     if not with_regions:
         return
     if work.options.regions == "pooled":
@@ -193,36 +189,32 @@ def _match_regions(work: Work) -> None:
             f"one answer, wherever its regions are. {option('regions', 'matched')} compares region by region."
         )
         return
-    if n := sum(region.kind == "other" for answer in work.answers.values() for region, _ in answer.regions):
+    if n := sum(region.kind == "other" for regions in work.regions.values() for region, _ in regions):
         work.notes.append(
             f"{plural(n, 'region has', 'regions have')} a form whose overlap softirr does not compute: "
             f"{'it matches' if n == 1 else 'they match'} equal regions only."
         )
-    by_item: dict[str, list[tuple[str, RawAnswer]]] = {}
-    for (item, rater), answer in work.answers.items():
-        by_item.setdefault(item, []).append((rater, answer))
-    answers: dict[Key, RawAnswer] = {}
+    by_item = work.by_item()
+    answers: dict[Key, tuple[str, ...]] = {}
     items: dict[str, None] = {}
     for item in work.items:
-        for name, rater, matched in _region_items(item, by_item.get(item, [])):
+        for name, by_rater in _region_items(work, item, by_item.get(item, {})):
             items.setdefault(name)
-            if matched is not None:
-                answers[name, rater] = matched
+            answers |= {(name, rater): texts for rater, texts in by_rater.items()}
     work.answers, work.items = answers, items
 
 
-def _region_items(item: str, answers: Sequence[tuple[str, RawAnswer]]) -> Iterator[tuple[str, str, RawAnswer | None]]:
-    """Yield item, rater and answer for each matched region; the item itself if it has no regions."""
-    regions = [(rater, *region) for rater, answer in answers for region in answer.regions]
-    without_regions = [(rater, answer) for rater, answer in answers if not answer.regions]
+def _region_items(
+    work: Work, item: str, by_rater: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, Mapping[str, tuple[str, ...]]]]:
+    """Yield each matched region as an item with the texts of all raters; the item itself if it has no regions."""
+    regions = [(rater, *region) for rater in by_rater for region in work.regions[item, rater]]
     if not regions:
-        yield item, "", None
-        yield from ((item, rater, answer) for rater, answer in without_regions)
+        yield item, by_rater
         return
     for number, group in enumerate(match_regions([(rater, region) for rater, region, _ in regions])):
         texts = {regions[k][0]: regions[k][2] for k in group}
-        for rater, answer in answers:
-            yield f"{item}#{number}", rater, answer._replace(texts=texts.get(rater, ()), regions=())
+        yield f"{item}#{number}", {rater: texts.get(rater, ()) for rater in by_rater}
 
 
 def _split_texts(work: Work) -> None:
@@ -230,41 +222,33 @@ def _split_texts(work: Work) -> None:
     mode, marks = work.options.split, work.marks
     if mode in (None, "none") or not work.kind.is_text:
         return
-    parts_of: dict[str, tuple[str, ...]] = {}
-    by_item: dict[str, list[tuple[Key, tuple[str, ...]]]] = {}
-    for key, answer in work.answers.items():
-        for text in answer.texts or ():
-            if text not in parts_of:
-                parts_of[text] = (text,) if marks.has(text) else split_text(text, str(mode))
-        texts_of_parts = tuple(text_part for text in answer.texts or () for text_part in parts_of[text])
-        by_item.setdefault(key[0], []).append((key, texts_of_parts))
-    for answers in by_item.values():
-        if has_too_much([texts_of_parts for _, texts_of_parts in answers]):
+    distinct_texts = {text for texts in work.answers.values() for text in texts}
+    split_texts = {text: (text,) if marks.has(text) else split_text(text, str(mode)) for text in distinct_texts}
+    for item, by_rater in work.by_item().items():
+        split_answers = {
+            rater: tuple(text_part for text in texts for text_part in split_texts[text])
+            for rater, texts in by_rater.items()
+        }
+        if has_too_much(split_answers.values()):
             continue
-        for key, texts_of_parts in answers:
-            answer = work.answers[key]
-            texts = answer.texts or ()
-            work.n_split += any(len(parts_of[text]) > 1 for text in texts)
-            work.texts_before_split[key] = tuple(text for text in texts if not marks.has(text))
-            work.put(key, answer, texts_of_parts)
+        for rater, texts in by_rater.items():
+            work.n_split += any(len(split_texts[text]) > 1 for text in texts)
+            work.texts_before_split[item, rater] = tuple(text for text in texts if not marks.has(text))
+            work.answers[item, rater] = split_answers[rater]
 
 
 def _leave_out_marks(work: Work) -> None:
     """Leave out texts that mark a missing answer, and answers that consist of them."""
-    work.marks = work.marks.beside(text for answer in work.answers.values() for text in answer.texts or ())
-    for key, answer in list(work.answers.items()):
-        texts, excluded = work.marks.left_out(*key, answer.texts or ())
-        if excluded:
-            work.excluded += excluded
-            work.put(key, answer, texts)
+    work.marks = work.marks.beside(text for texts in work.answers.values() for text in texts)
+    for key, texts in list(work.answers.items()):
+        remaining_texts, excluded = work.marks.left_out(*key, texts)
+        work.excluded += excluded
+        work.put(key, remaining_texts)
 
 
 def _leave_out_long(work: Work) -> None:
     """Leave out answers that are too long to be compared."""
-    by_item: dict[str, dict[str, Sequence[str]]] = {}
-    for (item, rater), answer in work.answers.items():
-        by_item.setdefault(item, {})[rater] = answer.texts or ()
-    for item, answers in by_item.items():
-        for rater, reason in within_limits(answers)[1]:
+    for item, by_rater in work.by_item().items():
+        for rater, reason in within_limits(by_rater)[1]:
             work.excluded.append(Excluded(item, rater, reason))
             del work.answers[item, rater]

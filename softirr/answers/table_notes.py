@@ -207,25 +207,16 @@ def _blank_notes(work: Work, of: str) -> Iterator[str]:
 
 def _n_identical(work: Work) -> int:
     """Return the number of items with several answers if the answers to each item are the same, else 0."""
-    first: dict[str, tuple[str, ...] | None] = {}
-    repeated = set[str]()
-    for (item, _), answer in work.answers.items():
-        if item not in first:
-            first[item] = answer.texts
-        elif first[item] == answer.texts:
-            repeated.add(item)
-        else:
-            return 0
-    return len(repeated)
+    answers_by_item = [list(by_rater.values()) for by_rater in work.by_item().values()]
+    if any(len(set(answers)) > 1 for answers in answers_by_item):
+        return 0
+    return sum(len(answers) > 1 for answers in answers_by_item)
 
 
 def _n_same_rows(work: Work) -> int:
     """Return the number of items if all have the same different answers by the same raters, else 0."""
-    by_item: dict[str, dict[str, tuple[str, ...] | None]] = {}
-    for (item, rater), answer in work.answers.items():
-        by_item.setdefault(item, {})[rater] = answer.texts
-    rows = iter(by_item.values())
-    first = next(rows, {})
+    by_item = work.by_item()
+    first = next(iter(by_item.values()), {})
     if len(by_item) <= _FEW or len(by_item) < len(work.items) or len(set(first.values())) < 2:
         return 0
-    return len(by_item) if all(answer == first for answer in rows) else 0
+    return len(by_item) if all(by_rater == first for by_rater in by_item.values()) else 0

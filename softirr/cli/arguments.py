@@ -142,9 +142,9 @@ def add_judgments(group: Group) -> None:
     )
 
 
-def add_seed(group: Group, description: str = "random seed (0)", default: int | None = 0) -> None:
+def add_seed(group: Group) -> None:
     """Add ``--seed``."""
-    group.add_argument("--seed", type=int, default=default, metavar="N", help=description)
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
 
 
 def add_json(group: Group) -> None:

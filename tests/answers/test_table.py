@@ -131,7 +131,7 @@ class TestLabelStudio:
         newest_first = task(
             1, annotation(9, 1, "new", updated_at="2026-02-01"), annotation(8, 1, "old", updated_at="2026-01-01")
         )
-        assert label_studio_answers(newest_first, control=None)[0] == [Answer("1", "1", ("new",))]
+        assert label_studio_answers(newest_first, control="findings")[0] == [Answer("1", "1", ("new",))]
 
     def test_model_predictions_are_raters_only_on_request_and_never_ours(self):
         whole_task = task(
@@ -142,8 +142,8 @@ class TestLabelStudio:
                 {"id": 5, "model_version": "m2", "result": [region(["pyrexia"])]},
             ],
         )
-        assert len(label_studio_answers(whole_task, control=None)[0]) == 1
-        assert label_studio_answers(whole_task, control=None, predictions_as_raters=True)[0][1] == Answer(
+        assert len(label_studio_answers(whole_task, control="findings")[0]) == 1
+        assert label_studio_answers(whole_task, control="findings", predictions_as_raters=True)[0][1] == Answer(
             "1", "model:m2", ("pyrexia",)
         )
 
