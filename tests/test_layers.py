@@ -35,7 +35,6 @@ SOFTIRR = (
         "plural",
         "text",
         "defaults",
-        "keywords",
     ),
     *("json_object", "errors"),
 )

@@ -14,7 +14,7 @@ from softirr.answers.answer import MODEL, RawInput
 from softirr.answers.frames_and_lists import frame_rows, is_frame
 from softirr.answers.json_values import json_rows
 from softirr.answers.prepare import prepare
-from softirr.answers.read_options import ReadOptions
+from softirr.answers.read_options import ReadOptions, changed_options, takes_read_options
 from softirr.answers.readers.table_folders import Folder, folder_sha256, unpacked
 from softirr.answers.registry import Records, Request, format_names, recognized
 from softirr.answers.row_tables import rows_input
@@ -23,7 +23,6 @@ from softirr.answers.source import Source
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import WeightColumn, weighted
 from softirr.errors import InputError
-from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
 from softirr.text import listed, shown
 
@@ -32,7 +31,7 @@ _PEEKED = 3
 """Rows that the format of a table is recognized by."""
 
 
-@takes_options(ReadOptions)
+@takes_read_options
 def read(
     source: Any, options: ReadOptions | None = None, *, progress: Progress | None = None, **keywords: Any
 ) -> AnnotationTable:
@@ -65,7 +64,7 @@ def read(
     >>> read(wide, item="case", raters=["ann", "bob"]).items
     ('1', '2')
     """
-    tables = _read_texts(source, changed_options("read", options or ReadOptions(), keywords), progress)
+    tables = _read_texts(source, changed_options("read", options, keywords), progress)
     if len(tables) > 1:
         raise InputError(
             f"This reads several columns of texts ({', '.join(tables)}): softirr.read_texts gives a table for each."
@@ -73,7 +72,7 @@ def read(
     return next(iter(tables.values()))
 
 
-@takes_options(ReadOptions)
+@takes_read_options
 def read_texts(
     source: Any, options: ReadOptions | None = None, *, progress: Progress | None = None, **keywords: Any
 ) -> dict[str, AnnotationTable]:
@@ -108,7 +107,7 @@ def read_texts(
     >>> list(read_texts(rows, item="id", rater="who", text=["finding", "plan"]))
     ['finding', 'plan']
     """
-    return _read_texts(source, changed_options("read_texts", options or ReadOptions(), keywords), progress)
+    return _read_texts(source, changed_options("read_texts", options, keywords), progress)
 
 
 def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) -> dict[str, AnnotationTable]:

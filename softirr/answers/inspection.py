@@ -10,10 +10,9 @@ import numpy as np
 
 from softirr.answers.files import read_texts
 from softirr.answers.missing import left_out_marks
-from softirr.answers.read_options import ReadOptions
+from softirr.answers.read_options import ReadOptions, takes_read_options
 from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
-from softirr.keywords import takes_options
 
 _SHOWN = 10
 
@@ -86,7 +85,7 @@ class Inspection(JsonObject):
         }
 
 
-@takes_options(ReadOptions)
+@takes_read_options
 def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) -> dict[str, Inspection]:
     r"""Describe how an input is understood, for each text in it.
 

@@ -1,9 +1,12 @@
-"""How an input is read: the options that travel together."""
+"""How an input is read: the options that travel together, and functions that also take each of them by its name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from softirr.answers.kinds import AUTO, KindOption, find_kind
 from softirr.answers.missing import MissingMarks
@@ -13,6 +16,8 @@ from softirr.text import normalize
 
 Groups = Sequence[str] | Mapping[str, str | Sequence[str]]
 """Columns by name; as a mapping, the name that each column or group of columns gets."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_KEYWORDS = re.compile(r"^( *)\*\*keywords\n(?:\1 +.*\n)*", re.MULTILINE)
 _ALLOWED = {
     "regions": ("pooled", "matched"),
     "header": ("first", "none"),
@@ -148,3 +153,36 @@ class ReadOptions:
     def kind_of(self, field: str) -> str | None:
         """Return the kind that an option gives to a field: "auto", a name, or None for texts."""
         return self.kind if isinstance(self.kind, str | None) else self.kind.get(field)
+
+
+def changed_options(function: str, options: ReadOptions | None, keywords: Mapping[str, Any]) -> ReadOptions:
+    """The options with single ones changed by name.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function that was called, for the message.
+
+    Raises
+    ------
+    InputError
+        If an option does not exist.
+    """
+    names = [option.name for option in fields(ReadOptions)]
+    for name in keywords:
+        if name not in names:
+            raise InputError(f"{function} has no option {name}: it has {', '.join(names)}.")
+    return replace(options or ReadOptions(), **keywords)
+
+
+def takes_read_options(function: _Function) -> _Function:
+    """A decorator for functions that take the options as ``**keywords``: adds them to signature and documentation."""
+    signature = inspect.signature(function)
+    options = inspect.signature(ReadOptions).parameters.values()
+    parameters = [
+        parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    vars(function)["__signature__"] = signature.replace(parameters=[*parameters, *options])
+    section = (ReadOptions.__doc__ or "").split("----------\n", 1)[-1].split("\n\n", 1)[0] + "\n"
+    function.__doc__ = _KEYWORDS.sub(lambda _: section, function.__doc__ or "")
+    return function
