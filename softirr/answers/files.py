@@ -21,7 +21,7 @@ from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.answers.source import Source
 from softirr.answers.table import AnnotationTable
-from softirr.answers.weights import WeightColumn, weighted
+from softirr.answers.weights import weighted
 from softirr.errors import InputError
 from softirr.provenance import Progress
 from softirr.text import listed, shown
@@ -114,13 +114,13 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
     """Return the prepared table of each field of an input."""
     if options.format not in format_names():
         raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
-    request = Request("", options, WeightColumn(options.weight))
+    request = Request("", options)
     raw, sha256 = _raw(source, request, progress)
     _name_field(raw, options)
     tables = {name: prepare(field, options, raw, sha256=sha256) for name, field in raw.fields.items()}
     if options.weight is None:
         return tables
-    return {name: weighted(table, request.weights.of_item, f" in {options.weight}") for name, table in tables.items()}
+    return {name: weighted(table, request.weights, f" in {options.weight}") for name, table in tables.items()}
 
 
 def _name_field(raw: RawInput, options: ReadOptions) -> None:

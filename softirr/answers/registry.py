@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -17,7 +17,7 @@ from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.weights import WeightColumn
+from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
 from softirr.text import listed, shown
 
@@ -139,13 +139,13 @@ class Request:
     ----------
     name : str
         Name of the input, for messages.
-    weights : WeightColumn
-        Weights of the items.
+    weights : dict of str to str
+        Weights of the items as texts, by item, collected row by row.
     """
 
     name: str
     options: ReadOptions = field(default_factory=ReadOptions)
-    weights: WeightColumn = field(default_factory=WeightColumn)
+    weights: dict[str, str] = field(default_factory=dict)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -164,6 +164,31 @@ class Request:
     def line(self, number: int) -> str:
         """Return the place of a record in words."""
         return f"{self.name}, line {number}"
+
+    def add_weight(self, location: str, item: str, values: Mapping[str, Any]) -> None:
+        """Add the weight of an item, if items have weights; an empty value does not count.
+
+        Raises
+        ------
+        InputError
+            If an earlier row of the item has another weight.
+        """
+        name = self.options.weight
+        weight = "" if name is None else short_text(values.get(name))
+        if weight and self.weights.setdefault(item, weight) != weight:
+            raise InputError(f"{location}: the item {item} has two values of {name}: each item needs one weight.")
+
+    def require_weights(self, name: str, other_names: Iterable[str]) -> None:
+        """Refuse an input of this name that has other columns, but no item with a weight.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.options.weight is not None and not self.weights:
+            names = ", ".join(sorted(set(other_names)))
+            has = f"it has {names}" if names else "it has none beside the answers"
+            raise InputError(f"{name} has no field {self.options.weight!r}; {has}.")
 
     def checked(
         self, records: Records, is_it: Callable[[Mapping[str, Any]], bool], expected: str
@@ -191,7 +216,7 @@ def tool_input(
     InputError
         If weights of items are wanted, which the tool's files do not have.
     """
-    if request.weights.name is not None and not request.weights.of_item:
+    if request.options.weight is not None and not request.weights:
         raise InputError(f"{request.name}: weights can be read from tables, JSONL and Label Studio's JSON only.")
     for name, raw_field in fields.items():
         raw_field.columns = raw_field.columns or (("text", name),)

@@ -14,7 +14,6 @@ from softirr.answers.read_options import ReadOptions
 from softirr.answers.registry import Request
 from softirr.answers.rows import Rows
 from softirr.answers.values import is_number
-from softirr.answers.weights import WeightColumn
 from softirr.errors import InputError, option
 from softirr.plural import plural
 from softirr.text import listed, normalize
@@ -40,16 +39,16 @@ def rows_input(table: Rows, request: Request) -> RawInput:
     table = replace(table, has_values=options.kind not in (None, AUTO))
     columns = find_columns(table.columns, options, table.name)
     answer_columns = {table.columns[i] for indices in columns.groups.values() for i in indices}
-    if request.weights.name in answer_columns:
+    if request.options.weight in answer_columns:
         raise InputError(
-            f"{table.name}: the column {request.weights.name!r} has the weights, so it cannot have answers, too."
+            f"{table.name}: the column {request.options.weight!r} has the weights, so it cannot have answers, too."
         )
     rows = replace(table, blank="" if options.empty else table.blank)
     fields = _new_fields(table, columns, options)
-    are_short = [*_read_rows(rows, columns, fields, request.weights)]
+    are_short = [*_read_rows(rows, columns, fields, request)]
     if not are_short:
         raise InputError(f"{table.name} has a header but no answers.")
-    request.weights.require(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
+    request.require_weights(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
     for field in fields.values():
         field.notes = [*table.notes, *_name_notes(table, columns), *field.notes]
         if n := sum(are_short):
@@ -104,8 +103,8 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
             table_fields[name] = fields.setdefault(field_name, new)
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
         with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)
-        n_rows += sum(1 for _ in _read_rows(with_rater, columns, table_fields, request.weights, is_of_one_rater=True))
-    request.weights.require(request.name, (name for table in tables.values() for name in table.columns))
+        n_rows += sum(1 for _ in _read_rows(with_rater, columns, table_fields, request, is_of_one_rater=True))
+    request.require_weights(request.name, (name for table in tables.values() for name in table.columns))
     has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
     for name, field in fields.items():
         field.notes = [*notes, *field.notes]
@@ -135,7 +134,7 @@ def _read_rows(
     table: Rows,
     columns: Columns,
     fields: Mapping[str, RawField],
-    weights: WeightColumn,
+    request: Request,
     *,
     is_of_one_rater: bool = False,
 ) -> Iterator[bool]:
@@ -149,8 +148,8 @@ def _read_rows(
         row.require(last, message)
         item = row.name(columns.item, "item", is_standard=is_standard)
         row_rater = row.name(columns.rater, "rater", is_standard=is_standard) if is_long else ""
-        if weights.name is not None:
-            weights.add(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
+        if request.options.weight is not None:
+            request.add_weight(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
         for label, indices in columns.groups.items():
             raw_field, rater = (fields[label], row_rater) if is_long else (fields[""], label)
             cell = row.cells[indices[0]] if is_long else None

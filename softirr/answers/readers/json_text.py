@@ -77,7 +77,7 @@ def _read_answers(records: Records, request: Request) -> RawInput:
                 raise InputError(f"{location}: {key} is neither a name nor a number.")
             names.append(identifier(location, key, str(name)))
         extra_keys |= row.keys() - _KEYS
-        request.weights.add(location, names[0], row)
+        request.add_weight(location, names[0], row)
         texts = row["texts"]
         if texts is None:  # asked, but no answer: the item exists, the answer is missing
             texts_field.retract(names[0], names[1])
@@ -85,7 +85,7 @@ def _read_answers(records: Records, request: Request) -> RawInput:
             raise InputError(f"{location}: texts is not a list of strings.")
         else:
             texts_field.add(names[0], names[1], tuple(texts) or None, line)
-    request.weights.require(request.name, extra_keys)
+    request.require_weights(request.name, extra_keys)
     return tool_input(request, "jsonl", {"texts": texts_field}, n)
 
 

@@ -172,7 +172,7 @@ def _add_task(export: Export, location: str, task: Mapping[str, Any]) -> None:
     if earlier is not None:
         read = TaskAnswers(item, earlier.sources + read.sources, earlier.drafts + read.drafts)
     export.tasks[item] = read
-    request.weights.add(location, item, data)
+    request.add_weight(location, item, data)
 
 
 def _item_of(location: str, task: Mapping[str, Any], data: Mapping[str, Any], key: str | None) -> str:
@@ -212,7 +212,7 @@ def _input(export: Export, notes: list[str]) -> RawInput:
     request = export.request
     count_results(export)
     control_names = chosen_controls(export)
-    request.weights.require(request.name, export.keys)
+    request.require_weights(request.name, export.keys)
     if export.n_twice:
         notes.append(
             f"{plural(export.n_twice, 'task is', 'tasks are')} in the input more than once: each annotation counts "
