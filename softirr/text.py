@@ -164,7 +164,12 @@ def listed(columns: Sequence[str]) -> str:
 def shown(name: str, max_length: int = 40) -> str:
     """Return a name as one short printable piece of a message."""
     printable = "".join(character if character.isprintable() else " " for character in name)
-    return printable if len(printable) <= max_length else printable[: max_length - 1] + "…"
+    return shortened(printable, max_length)
+
+
+def shortened(text: str, max_length: int) -> str:
+    """Return a text, or its beginning and an ellipsis if it is longer."""
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
 def is_blank(text: str) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from softirr.answers.ratings import Ratings
 from softirr.answers.values import is_missing
 from softirr.errors import InputError
+from softirr.text import shortened
 
 _EXACT_FLOAT = 2**53
 """Larger floats do not distinguish neighboring whole numbers."""
@@ -130,6 +131,5 @@ def _category(value: Any, item: int, rater: int) -> int:
 
 def _not_a_category(item: Any, rater: Any, value: Any) -> InputError:
     shown_value = value.item() if isinstance(value, np.generic) else value
-    text = repr(shown_value)
-    short = text if len(text) <= 40 else text[:39] + "…"
+    short = shortened(repr(shown_value), 40)
     return InputError(f"Row {int(item) + 1}, column {int(rater) + 1} of the matrix is {short}: {_WAY_OUT}.")

@@ -48,25 +48,24 @@ class Columns:
 
     Attributes
     ----------
-    kind : {"long", "wide"}
-        A row for each text, or a column for each rater.
     item, rater : tuple of int
-        Columns that name the item and the rater.
+        Columns that name the item and the rater; a wide table has a column for each rater, and none that names them.
     groups : mapping of str to tuple of int
         Columns of each field (long) or rater (wide).
     is_standard : bool
         Whether this is the table ``item,rater,text`` of the documentation: its empty texts are answers, and several
         rows are a set.
-    is_guessed : bool
-        Whether the columns were recognized by their names.
     """
 
-    kind: str
     item: tuple[int, ...]
     rater: tuple[int, ...]
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     is_standard: bool = False
-    is_guessed: bool = False
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the table has a row for each text, rather than a column for each rater."""
+        return bool(self.rater)
 
     @property
     def used(self) -> frozenset[int]:
@@ -96,11 +95,11 @@ def find_columns(columns: Sequence[str], options: ReadOptions, name: str) -> Col
     header = _Header(columns, name)
     item = header.find(options.item or "item")
     if options.raters:
-        return Columns("wide", item, (), header.groups(options.raters, "raters", item))
+        return Columns(item, (), header.groups(options.raters, "raters", item))
     rater = header.find(options.rater or "rater")
     if not set(item).isdisjoint(rater):
         raise InputError(f"{name}: {option('item')} and {option('rater')} name the same column.")
-    return Columns("long", item, rater, header.groups(options.text or ("text",), "text", (*item, *rater)))
+    return Columns(item, rater, header.groups(options.text or ("text",), "text", (*item, *rater)))
 
 
 def is_role(role: str, name: str) -> bool:
@@ -123,7 +122,7 @@ def columns_by_names(columns: Sequence[str]) -> Columns | None:
     names = [_folded(column) for column in columns]
     if all(names.count(name) == 1 for name in _STANDARD):
         item, rater, answer = ((names.index(name),) for name in _STANDARD)
-        return Columns("long", item, rater, {columns[answer[0]]: answer}, is_standard=True)
+        return Columns(item, rater, {columns[answer[0]]: answer}, is_standard=True)
     named_columns = {
         role: tuple(i for i, name in enumerate(names) if name in known_names) for role, known_names in _ROLES.items()
     }
@@ -132,7 +131,7 @@ def columns_by_names(columns: Sequence[str]) -> Columns | None:
     text = named_columns["text"]
     if names[text[0]] == _SOURCE and named_columns["label"]:
         return None
-    return Columns("long", named_columns["item"], named_columns["rater"], {columns[text[0]]: text}, is_guessed=True)
+    return Columns(named_columns["item"], named_columns["rater"], {columns[text[0]]: text})
 
 
 def _folded(name: str) -> str:

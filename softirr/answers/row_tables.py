@@ -50,7 +50,7 @@ def rows_input(table: Rows, request: Request) -> RawInput:
         raise InputError(f"{table.name} has a header but no answers.")
     request.require_weights(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
     for field in fields.values():
-        field.notes = [*table.notes, *_name_notes(table, columns), *field.notes]
+        field.notes = [*table.notes, *_name_notes(table, columns, options), *field.notes]
         if n := sum(are_short):
             field.notes.append(
                 f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
@@ -114,7 +114,7 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
 
 def _new_fields(table: Rows, columns: Columns, options: ReadOptions) -> dict[str, RawField]:
     is_standard = columns.is_standard and table.blank != "missing"
-    is_long = columns.kind == "long"
+    is_long = columns.is_long
     is_uncertain = is_long and not options.names_columns and len(table.columns) > _N_STANDARD
     return {
         name: RawField(
@@ -139,7 +139,7 @@ def _read_rows(
     is_of_one_rater: bool = False,
 ) -> Iterator[bool]:
     """Add the answers of a table; yields whether a row lacks cells of raters, which count as blank."""
-    is_long, is_standard = columns.kind == "long", columns.is_standard
+    is_long, is_standard = columns.is_long, columns.is_standard
     last = max(columns.used if is_long else columns.item)
     message = "expected item, rater and text" if is_standard else ""
     null_is_missing = is_standard and table.blank == "null missing"
@@ -193,14 +193,14 @@ class _OpenQuotes:
 
 def _column_roles(table: Rows, columns: Columns, field: str) -> tuple[tuple[str, str], ...]:
     """Return role and name of each column that is read."""
-    groups = {"text": columns.groups[field]} if columns.kind == "long" else columns.groups
+    groups = {"text": columns.groups[field]} if columns.is_long else columns.groups
     roles = [("item", columns.item), ("rater", columns.rater), *groups.items()]
     return tuple((role, table.columns[i]) for role, indices in roles for i in indices)
 
 
-def _name_notes(table: Rows, columns: Columns) -> Iterator[str]:
+def _name_notes(table: Rows, columns: Columns, options: ReadOptions) -> Iterator[str]:
     """Yield notes on columns that were recognized by name, and on ids that are both texts and numbers."""
-    if columns.is_guessed:
+    if not options.names_columns and not columns.is_standard:
         text = next(iter(columns.groups.values()))
         roles = (("item", columns.item), ("rater", columns.rater), ("text", text))
         read_as = ", ".join(f"{role} = {table.columns[indices[0]]}" for role, indices in roles)

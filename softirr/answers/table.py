@@ -20,7 +20,7 @@ from softirr.answers.answer import Answer, Excluded
 from softirr.answers.splitting import Split
 from softirr.errors import InputError, Note
 from softirr.plural import plural
-from softirr.text import normalize, normalize_lines
+from softirr.text import normalize, normalize_lines, shortened
 
 
 @dataclass(frozen=True)
@@ -270,5 +270,5 @@ def _as_written(answer: Answer, form_of: Callable[[str], str]) -> tuple[str, ...
 
 def _shown(names: Sequence[str]) -> str:
     """The first names, in one line."""
-    names_shown = ", ".join(repr(name if len(name) <= _LONG else name[: _LONG - 1] + "…") for name in names[:_MANY])
+    names_shown = ", ".join(repr(shortened(name, _LONG)) for name in names[:_MANY])
     return (names_shown or "none") + (", …" if len(names) > _MANY else "")

@@ -11,7 +11,7 @@ from softirr.answers.preparation import Work
 from softirr.answers.table import AnnotationTable
 from softirr.errors import option
 from softirr.plural import plural
-from softirr.text import normalize, shown
+from softirr.text import normalize, shortened, shown
 
 _LONGEST = 40
 _NUMBER = re.compile(r"[+]?(\d{1,3}(?:[,'’ ]\d{3})+|\d+)(?:\.0*)?")
@@ -132,7 +132,7 @@ def _listed(groups: Sequence[Sequence[str]]) -> str:
 
 
 def _short(name: str) -> str:
-    return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
+    return repr(shortened(name, _LONGEST))
 
 
 _MOST = 5

@@ -13,7 +13,7 @@ from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.errors import Note, on_command_line
 from softirr.plural import plural
 from softirr.terminal import print_json
-from softirr.text import printable
+from softirr.text import printable, shortened
 
 if TYPE_CHECKING:
     from softirr.answers.layout import UnknownColumns
@@ -102,7 +102,7 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
         yield f"and {len(inspection.raters) - _MOST:,} more"
     yield ""
     rows = [
-        (_cut(printable(item)), printable(rater), _cut(" | ".join(texts) or "(empty)"))
+        (shortened(printable(item), _WIDEST), printable(rater), shortened(" | ".join(texts) or "(empty)", _WIDEST))
         for item, rater, texts in inspection.rows
     ]
     yield from table_lines(("item", "rater", "texts"), rows)
@@ -145,7 +145,3 @@ def _text_facts(inspection: Any, language: str | None) -> Iterator[tuple[str, st
     if inspection.n_texts:
         yield "language", language or "not recognized: no text has a function word"
     yield from (("left out", f"{n:,} {reason}") for reason, n in inspection.excluded.items())
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"

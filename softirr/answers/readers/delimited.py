@@ -85,7 +85,7 @@ def _delimiter(start: str, *, is_whole: bool) -> str | None:
     if line.casefold().startswith("sep=") and len(line) == 5:
         return line[4]
     for mark in _DELIMITERS:
-        if {cell.strip().casefold() for cell in _cells(line, mark)} >= _STANDARD:
+        if {cell.strip().casefold() for cell in next(_first_rows(line, mark, is_whole=True), [])} >= _STANDARD:
             return mark
     best, widest = None, 1
     for mark in _DELIMITERS:
@@ -95,13 +95,6 @@ def _delimiter(start: str, *, is_whole: bool) -> str | None:
         if width > widest and n_named > 1 and 2 * fitting > len(later_rows) > 0:
             best, widest = mark, width
     return best
-
-
-def _cells(line: str, mark: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=mark), [])
-    except csv.Error:
-        return []
 
 
 def _first_rows(start: str, mark: str, *, is_whole: bool) -> Iterator[list[str]]:
