@@ -1,4 +1,4 @@
-"""Numbers as people read them, by one rule for every surface: pages, charts, papers, terminals.
+"""Numbers as people read them, by one rule for every surface: pages, charts, papers, terminals; and with their nouns.
 
 A negative number has the minus sign (U+2212), and a number that rounds to zero has no sign. Text for a terminal, from
 where numbers are copied into programs that know the hyphen only, passes :func:`in_terminal` last. The panel and the
@@ -89,3 +89,23 @@ def straight_apostrophes(text: str) -> str:
     "Krippendorff's alpha"
     """
     return text.replace("’", "'")
+
+
+def plural(n: int, singular: str, plural_form: str | None = None) -> str:
+    """A number with what is counted, in the singular or the plural.
+
+    Parameters
+    ----------
+    n : int
+        Number.
+    singular : str
+        What follows 1, verbs included, such as ``row repeats``.
+    plural_form : str, optional
+        What follows every other number; by default `singular` with an s.
+
+    Examples
+    --------
+    >>> plural(1, "item"), plural(1200, "item"), plural(0, "entry", "entries")
+    ('1 item', '1,200 items', '0 entries')
+    """
+    return f"{n:,} {singular if n == 1 else plural_form or singular + 's'}"

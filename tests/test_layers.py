@@ -32,7 +32,6 @@ SOFTIRR = (
         "terminal",
         "provenance",
         "numbers",
-        "plural",
         "text",
         "defaults",
     ),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from softirr.cli.main import main
-from softirr.plural import plural
+from softirr.numbers import plural
 
 NOUNS = (
     *("items", "tasks", "texts", "pairs", "rows", "raters", "annotators", "judgments", "answers", "files", "judges"),

@@ -13,7 +13,7 @@ from typing import Any
 from lab.command import LabParser, run_command
 from lab.experiments.generate import NEGATIVES, SETTINGS
 from softirr.cli.arguments import add_model_options, add_seed, open_scoring
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.terminal import positive
 
 LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")

@@ -15,7 +15,7 @@ from lab.terminologies.obographs import parsed_json
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines, opened
-from softirr.plural import plural
+from softirr.numbers import plural
 
 _DASHES = re.compile(r"(-\s?)*")
 

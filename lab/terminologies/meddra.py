@@ -11,7 +11,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines
-from softirr.plural import plural
+from softirr.numbers import plural
 
 _CURRENCY = 9  # column of llt.asc that shows whether a term is current
 

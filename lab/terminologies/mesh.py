@@ -13,7 +13,7 @@ from pathlib import Path
 from lab.terminologies.xml_elements import elements, text
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder, Terminology
-from softirr.plural import plural
+from softirr.numbers import plural
 
 ROOT = "DescriptorRecordSet"
 

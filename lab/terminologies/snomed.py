@@ -15,7 +15,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines
-from softirr.plural import plural
+from softirr.numbers import plural
 
 _FILES = {
     "concept": re.compile(r"x?sct2_Concept_Snapshot.*\.txt", re.IGNORECASE),

@@ -12,7 +12,7 @@ from typing import Any
 from ml_backend.cli.options import find_users, given_options, open_services, print_result
 from ml_backend.settings import Settings
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 
 
 def serve(parsed: argparse.Namespace) -> int:

@@ -24,7 +24,7 @@ from ml_backend.demo.project import CONTROL, email_of, make_projects, true_value
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, Api, LabelStudio, find_label_studio
 from ml_backend.review.headline import headline_lines
 from ml_backend.subprocess_env import child_environment, python_module
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.key_figures import headline
 from softirr.terminal import Parser
 

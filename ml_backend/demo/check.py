@@ -10,7 +10,7 @@ from typing import Any
 import requests
 
 from ml_backend.demo.server import Api
-from softirr.plural import plural
+from softirr.numbers import plural
 
 VERSION = "agreement"
 TOLERANCE = 1e-6

@@ -12,7 +12,7 @@ from ml_backend.labelstudio.errors import NotFound
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
 from ml_backend.store.lock import alone
 from ml_backend.store.store import Row, Store
-from softirr.plural import plural
+from softirr.numbers import plural
 
 
 @dataclass

@@ -14,7 +14,7 @@ from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 from ml_backend.store.trouble import disk_problem
 from softirr.errors import SoftirrError
-from softirr.plural import plural
+from softirr.numbers import plural
 
 
 def examine(

@@ -16,7 +16,7 @@ from ml_backend.project_settings import effective, refused
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 
 WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
 

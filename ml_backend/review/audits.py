@@ -18,7 +18,7 @@ from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.key_figures import headline
 from softirr.statistics.coefficients.registry import coefficient_title
 

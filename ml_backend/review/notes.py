@@ -8,7 +8,7 @@ from ml_backend.labelstudio.history import NO_SUCH_CONTROL, OTHER_CONFIG
 from ml_backend.project_settings import MISSING_OPTION
 from ml_backend.review.rater_names import name_of
 from softirr.answers.missing import MarkCounts
-from softirr.plural import plural
+from softirr.numbers import plural
 
 MOST_EXCLUDED = 1000
 """Answers left out that a summary lists."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from softirr.answers.answer import MODEL, SKIPPED
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.task_sentence import isolated
 
 Hashes = dict[str, dict[str, str]]

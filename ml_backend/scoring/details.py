@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.preparation import PLACE
-from softirr.plural import plural
+from softirr.numbers import plural
 
 if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary

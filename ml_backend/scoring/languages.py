@@ -8,7 +8,7 @@ from typing import Any
 
 from softirr.meaning.measures.languages import ENGLISH, language_of_text
 from softirr.meaning.measures.suitability import BUNDLED, language_record
-from softirr.plural import plural
+from softirr.numbers import plural
 
 
 def with_languages(details: dict[str, Any], measure: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from ml_backend.store.schema import (
     service,
 )
 from ml_backend.store.trouble import RESTORE
-from softirr.plural import plural
+from softirr.numbers import plural
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from ml_backend.web.panel_cards import other_field, sentence_field, text_field
 from ml_backend.web.task_queue import mark_details
 from ml_backend.web.task_sentence import sentence_of
 from softirr.answers.answer import SKIPPED
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.view import Names, adapted
 
 CAUSES = {"ambiguous": "ambiguous text", "guideline": "guideline gap", "slip": "slip"}

@@ -8,7 +8,7 @@ from typing import Any
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.web.panel_cards import sentence_field
 from softirr.answers.labelstudio_results import readable_name
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, listed, task_sentence
 
 

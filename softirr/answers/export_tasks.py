@@ -18,7 +18,7 @@ from softirr.answers.labelstudio import TaskAnswers
 from softirr.answers.labelstudio_results import LABELS, Result, field_kinds, turn_names
 from softirr.answers.registry import Request
 from softirr.errors import InputError, option
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import listed, shown
 
 _ORIGINS = (None, "", "manual", "prediction", "prediction-changed")

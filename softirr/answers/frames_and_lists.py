@@ -20,7 +20,7 @@ from softirr.answers.rows import Rows
 from softirr.answers.table import AnnotationTable
 from softirr.answers.values import is_mixed, texts_of_cell
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 
 
 def is_frame(source: Any) -> bool:

@@ -16,7 +16,7 @@ from softirr.answers.table import AnnotationTable, Excluded
 from softirr.errors import InputError
 from softirr.errors import option as worded_option
 from softirr.json_object import data_file
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import normalize
 
 AUTO = "auto"

@@ -13,7 +13,7 @@ from softirr.answers.read_options import ReadOptions
 from softirr.answers.regions import Region
 from softirr.answers.table import Excluded
 from softirr.errors import InputError, option
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import is_blank, normalize, shown
 
 LONGEST_TEXT = 100_000

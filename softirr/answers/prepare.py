@@ -15,7 +15,7 @@ from softirr.answers.splitting import LONGEST, Split, split_text
 from softirr.answers.table import AnnotationTable, Answer, Excluded, Reading
 from softirr.answers.table_notes import damaged_texts, name_warnings, rater_notes, table_notes, value_warnings
 from softirr.errors import InputError, option
-from softirr.plural import plural
+from softirr.numbers import plural
 
 IGNORED = "rater left out by the options"
 

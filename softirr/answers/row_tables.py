@@ -15,7 +15,7 @@ from softirr.answers.registry import Request
 from softirr.answers.rows import Rows
 from softirr.answers.values import is_number
 from softirr.errors import InputError, option
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import listed, normalize
 
 _N_STANDARD = 3

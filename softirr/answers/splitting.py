@@ -16,7 +16,7 @@ from unicodedata import category
 
 from softirr.answers.list_lines import BULLET, WORDS_OF_ENTRY, lines_of
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import normalize, protected, sentences
 
 SPLITS = ("none", "lines", "bullets", "semicolons", "commas", "sentences")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from softirr.answers.answer import Answer, Excluded
 from softirr.answers.splitting import Split
 from softirr.errors import InputError, Note
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import normalize, normalize_lines, shortened
 
 

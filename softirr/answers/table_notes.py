@@ -10,7 +10,7 @@ from softirr.answers.missing import AUTO, MissingMarks
 from softirr.answers.preparation import Work
 from softirr.answers.table import AnnotationTable
 from softirr.errors import option
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import normalize, shortened, shown
 
 _LONGEST = 40

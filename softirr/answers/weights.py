@@ -12,7 +12,7 @@ import numpy as np
 from softirr.answers.table import AnnotationTable, Excluded
 from softirr.answers.values import value_text
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import plain_number
 
 _LONGEST = 200

@@ -19,7 +19,7 @@ from softirr.cli.arguments import (
 from softirr.cli.read_answers import add_input_options, add_reading_options, read_table
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.terminal import positive
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from softirr.cli.arguments import add_json
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.errors import Note, on_command_line
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.terminal import print_json
 from softirr.text import printable, shortened
 

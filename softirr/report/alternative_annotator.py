@@ -24,8 +24,7 @@ from softirr.answers.ratings import Floats
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
-from softirr.numbers import interval, number
-from softirr.plural import plural
+from softirr.numbers import interval, number, plural
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient, student_quantile
 from softirr.text import printable

@@ -18,7 +18,7 @@ from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.evidence import MOST_CORRECTED, Estimated, Trio
 from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgreement
 from softirr.statistics.coefficients.definition import Estimate

@@ -20,7 +20,7 @@ from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy, find_policy
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.compared_parts import (
     NOT_AUDITED,
     Part,

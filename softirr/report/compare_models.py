@@ -15,7 +15,7 @@ from softirr.defaults import MARGIN
 from softirr.errors import InputError
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from softirr.report.compared_parts import (
     NOT_AUDITED,

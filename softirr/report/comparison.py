@@ -10,8 +10,7 @@ from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import Note
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.rules import Policy
-from softirr.numbers import in_terminal, interval, number
-from softirr.plural import plural
+from softirr.numbers import in_terminal, interval, number, plural
 from softirr.report.alternative_annotator import AlternativeAnnotator
 from softirr.report.charts import Row, forest_chart, forest_text
 from softirr.report.terminal_report import measure_phrase, policy_lines, table_lines

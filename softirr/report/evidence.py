@@ -19,7 +19,7 @@ from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import pairs_used_for
 from softirr.meaning.measures.suitability import BUNDLED, comparisons_across_scripts, misfit_sentences, script_warnings
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.key_figures import WIDTHS, expected_agreement, headline_key, judgments_for
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient, Details

@@ -15,7 +15,7 @@ from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.report.key_figures import expected_agreement, headline, raters_below_the_others
 from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from softirr.text import printable

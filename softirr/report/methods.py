@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from softirr.meaning.policy.rules import Policy
-from softirr.numbers import interval, number
-from softirr.plural import plural
+from softirr.numbers import interval, number, plural
 from softirr.report.key_figures import headline, is_exact
 from softirr.statistics.coefficients.definition import WULLSCHLEGER_2026, Reference
 from softirr.statistics.coefficients.registry import definition

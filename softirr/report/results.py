@@ -8,8 +8,7 @@ from typing import Any
 from softirr.answers.table import Excluded
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import Note
-from softirr.numbers import in_terminal, number
-from softirr.plural import plural
+from softirr.numbers import in_terminal, number, plural
 from softirr.provenance import Provenance, version
 from softirr.report.charts import Row, forest_chart
 from softirr.report.evidence import AuditSummary

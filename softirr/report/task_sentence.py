@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from softirr.defaults import THRESHOLD
-from softirr.plural import plural
+from softirr.numbers import plural
 
 LONGEST_SENTENCE = 100
 """Maximum number of characters of the sentence."""

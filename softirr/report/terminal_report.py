@@ -7,8 +7,7 @@ from html import escape
 from typing import Any
 
 from softirr.meaning.policy.rules import Policy
-from softirr.numbers import cell, in_terminal, interval, straight_apostrophes
-from softirr.plural import plural
+from softirr.numbers import cell, in_terminal, interval, plural, straight_apostrophes
 from softirr.report.key_figures import is_exact
 from softirr.report.view import View, view
 from softirr.statistics.coefficients.registry import coefficient_name

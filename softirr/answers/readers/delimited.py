@@ -11,7 +11,7 @@ from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, csv_rows, first_line, long_fields
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 
 _DELIMITERS = ",;\t|"
 _STANDARD = {"item", "rater", "text"}

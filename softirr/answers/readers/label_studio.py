@@ -27,7 +27,7 @@ from softirr.answers.registry import Format, Records, Request, Ways
 from softirr.answers.rows import Rows
 from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import listed
 
 _MOST_KEYS = 30

@@ -17,7 +17,7 @@ from softirr.answers.registry import Format, Records, Request, Ways, chosen_text
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
 from softirr.errors import InputError, option
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import is_blank, listed
 
 _NOT_TOLD = (

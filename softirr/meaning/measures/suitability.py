@@ -23,7 +23,7 @@ from softirr.meaning.measures.arrays import Bools, Ints
 from softirr.meaning.measures.languages import UNRECOGNIZED, language_profile, letter_scripts
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.terminology import terminologies_of
-from softirr.plural import plural
+from softirr.numbers import plural
 
 _ALIASES = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "BOPOMOFO"), "CJK")
 """Scripts that one language writes together with another one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.text import normalize
 
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 
 LARGEST = 1 << 31
 """Bytes, unpacked, of the largest file that is read."""

@@ -12,8 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from softirr.numbers import interval, number
-from softirr.plural import plural
+from softirr.numbers import interval, number, plural
 from softirr.provenance import version
 from softirr.report.charts import NARROW, WIDE, Row, forest_chart, interval_chart
 from softirr.report.view import View

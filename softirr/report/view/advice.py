@@ -11,8 +11,7 @@ from softirr.answers.answer import MODEL
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASON_NAMES
-from softirr.numbers import number
-from softirr.plural import plural
+from softirr.numbers import number, plural
 from softirr.report.key_figures import (
     FIRST_JUDGMENTS,
     Variance,

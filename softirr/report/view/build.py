@@ -9,8 +9,7 @@ from typing import Any
 from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.meaning.policy.rules import Policy
-from softirr.numbers import number
-from softirr.plural import plural
+from softirr.numbers import number, plural
 from softirr.report.fields import field_row as own_field
 from softirr.report.fields import left_out_lines
 from softirr.report.key_figures import is_exact

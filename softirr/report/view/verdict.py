@@ -8,8 +8,7 @@ from typing import Any
 
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.rules import Policy
-from softirr.numbers import interval, number, short_number
-from softirr.plural import plural
+from softirr.numbers import interval, number, plural, short_number
 from softirr.report.key_figures import headline, is_exact
 from softirr.report.view.names import Names
 from softirr.statistics.coefficients.registry import coefficient_title

@@ -10,7 +10,7 @@ import numpy as np
 from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.errors import InputError
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance, MatrixEquivalence
 from softirr.statistics.chance.permutation import permutation

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from softirr.json_object import JsonObject
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.comparisons.difference import at_levels, holm_levels, two_sided
 

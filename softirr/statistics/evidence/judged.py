@@ -11,7 +11,7 @@ import numpy as np
 from softirr.answers.sheets import CANT_TELL, FIRST_MORE_GENERAL, SAME, SECOND_MORE_GENERAL, Judgments, checked
 from softirr.errors import InputError
 from softirr.meaning.policy.measure import policy_of
-from softirr.plural import plural
+from softirr.numbers import plural
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.evidence.known import FormerPairs, Judged, known_pairs
 from softirr.statistics.evidence.sampling_frames import Frames, digest, is_of_item, stem
