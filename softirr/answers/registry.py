@@ -16,6 +16,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
+from softirr.answers.kinds import TEXT
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
@@ -258,7 +259,7 @@ def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str
     return tuple(names)
 
 
-def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, str], what: str) -> tuple[str, ...]:
+def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, str], what: str) -> dict[str, RawField]:
     """Return the fields to read: wanted ones, or the only text and, if kinds are read, all other fields.
 
     Raises
@@ -272,13 +273,15 @@ def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, st
                 f"{request.name} has no {what} with texts. softirr score compares its other fields: "
                 f"{listed(list(kinds))}."
             )
-        return chosen_texts(request, texts, what)
-    if request.texts:
-        return chosen_texts(request, [*texts, *kinds], what)
-    if len(texts) > 1:
+        names = chosen_texts(request, texts, what)
+    elif request.texts:
+        names = chosen_texts(request, [*texts, *kinds], what)
+    elif len(texts) > 1:
         raise InputError(
             f"{request.name} has several {what}s ({listed(texts)}): choose with {option('text', texts[0])}, or give "
-            "a kind to "
-            f"each field to compare, as {option('field', f'{texts[0]}=text')} {option('field', f'{texts[1]}=nominal')}."
+            f"a kind to each field to compare, as {option('field', f'{texts[0]}=text')} "
+            f"{option('field', f'{texts[1]}=nominal')}."
         )
-    return (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)
+    else:
+        names = (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)
+    return {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in names}

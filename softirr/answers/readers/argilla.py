@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from softirr.answers.answer import DRAFT, RawField, RawInput
-from softirr.answers.kinds import TEXT
 from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, tool_input, unread_fields
 from softirr.answers.rows import Rows
 from softirr.answers.source import refused
@@ -55,8 +54,7 @@ def _read(records: Records, request: Request) -> RawInput:
         name for name, values_given in values.items() if all(isinstance(value, str | None) for value in values_given)
     ]
     kinds = {name: kind for name, values_given in values.items() if name not in texts and (kind := _kind(values_given))}
-    question_names = chosen_fields(request, texts, kinds, "text question")
-    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in question_names}
+    fields = chosen_fields(request, texts, kinds, "text question")
     unsaid = False
     for item, line, responses in records_read:
         for field in fields.values():
@@ -73,7 +71,7 @@ def _read(records: Records, request: Request) -> RawInput:
             "export with flatten=True."
         )
     notes += unread_fields(
-        {name: len(responses) for name, responses in values.items() if name not in question_names}, "questions", request
+        {name: len(responses) for name, responses in values.items() if name not in fields}, "questions", request
     )
     return tool_input(request, "argilla", fields, len(records_read), notes)
 
@@ -118,10 +116,8 @@ def _keep(field: RawField, item: str, user: Any, value: Any, status: str | None,
         blank = value is None or (isinstance(value, str) and is_blank(value))
         texts = (value,) if isinstance(value, str) else value
         field.add(item, str(user), None if blank else texts, location[0])
-    elif status in ("draft", "pending"):
-        field.retract(item, str(user), DRAFT)
     else:
-        field.retract(item, str(user), DISCARDED)
+        field.retract(item, str(user), DRAFT if status in ("draft", "pending") else DISCARDED)
 
 
 def _responses(record: Mapping[str, Any], location: str) -> Iterator[tuple[str, Any, Any, str | None]]:

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from softirr.answers.answer import SKIPPED, RawField, RawInput
-from softirr.answers.kinds import TEXT
+from softirr.answers.answer import SKIPPED, RawInput
 from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, tool_input, unread_fields
 from softirr.errors import InputError
 from softirr.text import is_blank
@@ -48,8 +47,7 @@ def _read(records: Records, request: Request) -> RawInput:
     has_choices = any(isinstance(entry.record.get(_ACCEPT), list) for entry in annotations)
     if not kinds and has_choices and (not names or _ACCEPT in request.texts):
         names.append(_ACCEPT)
-    field_names = chosen_fields(request, names, kinds, "text_input field")
-    fields = {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in field_names}
+    fields = chosen_fields(request, names, kinds, "text_input field")
     key = _item_key(annotations)
     for entry in annotations:
         item = str(entry.record.get(key, entry.record["_input_hash"]))
@@ -61,7 +59,7 @@ def _read(records: Records, request: Request) -> RawInput:
             else:
                 field.retract(item, entry.rater, reason)
     keys = (name for entry in annotations for name in (*_UNREAD, _ACCEPT) if entry.record.get(name))
-    unread = Counter(name for name in keys if name not in field_names)
+    unread = Counter(name for name in keys if name not in fields)
     notes = [*([_SEVERAL_QUESTIONS] if key == _TASK else []), *unread_fields(unread, "keys", request)]
     return tool_input(request, "prodigy", fields, len(annotations), notes)
 
