@@ -13,6 +13,7 @@ from typing import Any
 
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.model_lock import ModelLock
+from softirr.meaning.measures.suitability import BUNDLED
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.text import normalize
 
@@ -62,6 +63,13 @@ class LoadedMeasures:
                 self._measures[name] = softirr.measure(name)
                 self._models.pop(name, None)
             return self._measures[name]
+
+    def warm_up(self, name: str) -> None:
+        """Load the model of a measure ahead of the first task, which reports the error if this fails."""
+        if name.partition(":")[0] != BUNDLED:  # others may be servers, which are called only for answers
+            return
+        with contextlib.suppress(Exception), self.alone_with(name):
+            self.measure(name).score([("fever", "cough")])
 
     def measure_under(self, name: str, policy: Policy, terminologies: Sequence[str] = ()) -> Any:
         """The measure with terminologies under a policy.

@@ -21,7 +21,7 @@ from ml_backend.worker.project_run import ProjectRun, Stopped
 
 log = logging.getLogger(__name__)
 
-FIRST_BATCH, SCORE_BATCH = 5, 500
+FIRST_BATCH, SCORE_BATCH = 2, 500
 SCORE_EVERY = 0.1
 """Seconds between two looks at the tasks that were read."""
 LEAST_CHANGE = 0.005

@@ -27,7 +27,7 @@ from ml_backend.worker.control_states import ControlStates
 from ml_backend.worker.latest_changes import LatestChanges
 from ml_backend.worker.project_run import ProjectRun
 from ml_backend.worker.project_setup import look_at_project
-from ml_backend.worker.reading import NEWEST, TaskReader
+from ml_backend.worker.reading import FEW, NEWEST, TaskReader
 from ml_backend.worker.task_scorer import TaskScorer
 from ml_backend.worker.update_result import UpdateResult
 from ml_backend.worker.writing import PredictionWriter
@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 WRITE_FIRST, WRITE_EVERY = 1.0, 60.0
 """Seconds of scoring after which the first predictions are written, and between two writes."""
 ROUNDS = 3
+FIRST_TASKS = 5
+"""Tasks of a large new project that are scored and written before the others are read."""
 
 
 class ProjectUpdate:
@@ -182,6 +184,8 @@ class ProjectUpdate:
         if versions != row["other_versions"]:
             self.store.read_again(self.project)
             self.store.update_project(self.project, other_versions=versions)
+        if self._setup.remote["task_number"] > FEW and not self.store.totals(self.project)["tasks"]:
+            self._read_first()
         # Not after a change of settings: stored answers are not prepared under the new ones.
         stale = [] if row["pulled_at"] is None else self._reader.find_newest()
         if 0 < len(stale) < NEWEST:  # more are read by the page
@@ -192,6 +196,12 @@ class ProjectUpdate:
         else:
             with self._tasks.scoring_beside(lambda: self._reader.last_read):
                 self._reader.read_all()
+
+    def _read_first(self) -> None:
+        """Read, score and write a few tasks of a new project, so that people see scores in seconds."""
+        numbers = self._reader.find_newest()[:FIRST_TASKS]
+        self._reader.read_each(numbers)
+        self._score_and_write_tasks(numbers)
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 

@@ -67,3 +67,16 @@ def test_a_check_of_an_unchanged_project_loads_no_model(tmp_path: Path, loads: l
     bench.fake.add_task({1: ["cough"], 2: ["coughs"]})
     bench.sync()
     assert loads == ["nli"]
+
+
+@pytest.mark.parametrize("measure, loaded", [("nli", ["nli"]), ("indel", []), ("judge:served", [])])
+def test_only_a_local_model_is_loaded_ahead(loads: list[str], measure: str, loaded: list[str]) -> None:
+    scorer = Scorer()
+    scorer.warm_up(measure)
+    assert loads == loaded
+    assert scorer.release(0.0) == bool(loaded)
+
+
+def test_loading_ahead_ignores_a_missing_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(softirr, "measure", lambda name: 1 / 0)
+    Scorer().warm_up("nli")

@@ -86,3 +86,24 @@ def test_the_first_predictions_are_written_before_all_tasks_are_scored(
     bench.sync()
     assert n_written[-1] >= task_scorer.FIRST_BATCH
     assert bench.fake.wrong() == []
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_large_new_project_has_scores_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_new: bool
+) -> None:
+    monkeypatch.setattr(update, "FEW", 10)
+    bench, n_written = Bench(tmp_path), []
+    if not is_new:
+        answered(bench.fake, 1)
+        bench.sync()
+    answered(bench.fake, 30)
+
+    def before(request: httpx.Request) -> None:
+        if request.url.params.get("fields") == "all":
+            n_written.append(len(bench.fake.predictions()))
+
+    bench.fake.before = before
+    bench.sync()
+    assert n_written[-1] == (update.FIRST_TASKS if is_new else 1)
+    assert bench.fake.wrong() == []
