@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from softirr.answers.kinds import TEXT
 from softirr.answers.missing import unchecked_in_words
-from softirr.answers.ratings import Ratings
+from softirr.answers.ratings import Ints, Ratings
 from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
@@ -94,10 +94,7 @@ def _alpha_without(table: AnnotationTable, estimates: Estimated) -> tuple[tuple[
 
 def _raters(table: AnnotationTable, estimates: Estimated) -> tuple[RaterAgreement, ...]:
     scored_table = estimates.scored
-    trios = [_with_intervals(trio) for trio in scored_table.summary.raters]
-    if len(trios) <= MOST_CORRECTED:
-        pairs_of = scored_table.ratings.comparisons.pairs_of_rater
-        trios = [estimates.of_pairs(pairs_of(rater), trio) for rater, trio in enumerate(trios)]
+    trios = _trios(estimates, scored_table.summary.raters, scored_table.ratings.comparisons.pairs_of_rater)
     n_items = np.bincount(scored_table.ratings.rater, minlength=len(table.raters)).tolist()
     contrasts = _rater_contrasts(estimates, [trio[0] for trio in trios])
     rows = zip(table.raters, n_items, trios, contrasts, strict=True)
@@ -109,11 +106,9 @@ def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPai
     if scored_table.chance is None or not scored_table.summary.rater_pairs:
         return ()
     expected = scored_table.chance.cohen.tolist()
-    trios = [_with_intervals(trio) for trio in scored_table.summary.rater_pairs]
-    if len(trios) <= MOST_CORRECTED:
-        trios = [estimates.of_pairs(np.array([pair]), trio) for pair, trio in enumerate(trios)]
-        if estimates.posterior is not None and estimates.collected is not None:
-            expected = estimates.posterior.center.pair_expected[:, 0].tolist()
+    trios = _trios(estimates, scored_table.summary.rater_pairs, lambda pair: np.array([pair]))
+    if len(trios) <= MOST_CORRECTED and estimates.posterior is not None and estimates.collected is not None:
+        expected = estimates.posterior.center.pair_expected[:, 0].tolist()
     comparisons = scored_table.ratings.comparisons
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(
@@ -122,9 +117,14 @@ def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPai
     )
 
 
-def _with_intervals(trio: tuple[Estimate, Estimate, Estimate]) -> Trio:
-    observed, kappa, sigma = trio
-    return observed.coefficient, kappa.coefficient, sigma.coefficient
+def _trios(
+    estimates: Estimated, by_measure: Sequence[tuple[Estimate, Estimate, Estimate]], pairs_of: Callable[[int], Ints]
+) -> list[Trio]:
+    """Coefficients of raters or rater pairs: from all evidence, or by the measure alone if there are very many."""
+    trios = [(observed.coefficient, kappa.coefficient, sigma.coefficient) for observed, kappa, sigma in by_measure]
+    if len(trios) > MOST_CORRECTED:
+        return trios
+    return [estimates.of_pairs(pairs_of(number), trio) for number, trio in enumerate(trios)]
 
 
 def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | None:

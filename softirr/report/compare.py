@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -127,10 +127,15 @@ def _parts(
             raise InputError("Measures and policies are compared on one table, not on several.")
         table = table_from(tables)
         refuse_weights(table, "A comparison")
-        return _measure_parts(table, measures) if measures else _policy_parts(table, measure, policies)
+        by_name = {scorer if isinstance(scorer, str) else scorer.name: (table, scorer) for scorer in measures}
+        scored_by_label = by_name or _under_policies(table, measure, policies)
+        if len(scored_by_label) < 2:
+            raise InputError(f"A comparison needs at least two different {'measures' if measures else 'policies'}.")
+        return scored_by_label
     if is_table(tables) or not isinstance(tables, Iterable):
         raise InputError("A comparison needs at least two tables.")
-    by_label = tables if isinstance(tables, Mapping) else {_letter(n): table for n, table in enumerate(tables)}
+    letters = (chr(ord("A") + n) if n < 26 else str(n + 1) for n in count())
+    by_label = tables if isinstance(tables, Mapping) else dict(zip(letters, tables, strict=False))
     table_by_label = {label: table_from(table) for label, table in by_label.items()}
     if len(table_by_label) < 2:
         raise InputError("A comparison needs at least two tables.")
@@ -140,30 +145,16 @@ def _parts(
     return {label: (table, measure) for label, table in compared.items()}
 
 
-def _measure_parts(
-    table: AnnotationTable, measures: Sequence[str | Measure]
-) -> dict[str, tuple[AnnotationTable, str | Measure]]:
-    by_name = {scorer if isinstance(scorer, str) else scorer.name: (table, scorer) for scorer in measures}
-    if len(by_name) < 2:
-        raise InputError("A comparison needs at least two different measures.")
-    return by_name
-
-
-def _policy_parts(
+def _under_policies(
     table: AnnotationTable, measure: str | Measure, policies: Sequence[str | Policy]
 ) -> dict[str, tuple[AnnotationTable, str | Measure]]:
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-    by_label = {
-        policy if isinstance(policy, str) else policy.describe(): (
-            policy if isinstance(policy, Policy) else find_policy(policy)
-        )
-        for policy in policies
-    }
-    if len(by_label) < 2:
-        raise InputError("A comparison needs at least two different policies.")
-    return {
-        label: (split_table(table, policy.split), under_policy(scorer, policy)) for label, policy in by_label.items()
-    }
+    by_label: dict[str, tuple[AnnotationTable, str | Measure]] = {}
+    for policy in policies:
+        rules = find_policy(policy) if isinstance(policy, str) else policy
+        label = policy if isinstance(policy, str) else policy.describe()
+        by_label[label] = split_table(table, rules.split), under_policy(scorer, rules)
+    return by_label
 
 
 def _comparison(
@@ -227,10 +218,6 @@ def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTa
             "comparison needs two."
         )
     return {label: table.part(items=common) for label, table in tables.items()}
-
-
-def _letter(n: int) -> str:
-    return chr(ord("A") + n) if n < 26 else str(n + 1)
 
 
 def labels_of(paths: Sequence[str]) -> list[str]:

@@ -14,9 +14,9 @@ from softirr.answers.missing import unchecked_in_words
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError, Note
-from softirr.meaning.measures import Measure, takes_model
+from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.cache import MemoryCache, PairCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption, cache_and_progress
 from softirr.provenance import Progress
 from softirr.report.evidence import Estimated, estimated
@@ -78,8 +78,6 @@ def open_scoring(
     """
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(scorer, cache, progress) as (store, reporter):
-        if store is None and takes_model(scorer.name):
-            store = MemoryCache()
         yield Scoring(scorer, options or AgreementOptions(), store, reporter)
 
 

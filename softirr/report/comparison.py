@@ -132,7 +132,8 @@ class Comparison(JsonObject):
     @property
     def others_range(self) -> tuple[float, float] | None:
         """The lowest and the highest agreement of one of the others with the rest of them; None without two of them."""
-        return range_of(group.coefficient.value for group in self.others)
+        values = [group.coefficient.value for group in self.others if group.coefficient.value is not None]
+        return (min(values), max(values)) if len(values) > 1 else None
 
     def to_svg(self) -> str:
         """The forest plot as SVG."""
@@ -218,18 +219,6 @@ class Comparison(JsonObject):
                 "intervals: with a probability of 95% none of them is wrong."
             )
         return f"The intervals and p are adjusted for {n} differences (Holm 1979)."
-
-
-def range_of(values: Iterable[float | None]) -> tuple[float, float] | None:
-    """The lowest and the highest of these values; None for fewer than two defined values.
-
-    Examples
-    --------
-    >>> range_of([0.7, None, 0.5])
-    (0.5, 0.7)
-    """
-    defined = [value for value in values if value is not None]
-    return (min(defined), max(defined)) if len(defined) > 1 else None
 
 
 def _short_others(label: str) -> str:

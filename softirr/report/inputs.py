@@ -121,7 +121,10 @@ def table_from(answers: Any, reading: ReadOptions | None = None) -> AnnotationTa
     """
     options = reading or ReadOptions()
     if isinstance(answers, AnnotationTable):
-        changed = _changed(options)
+        default = ReadOptions()
+        changed = [
+            option.name for option in fields(options) if getattr(options, option.name) != getattr(default, option.name)
+        ]
         if changed:
             raise InputError(f"This table was read already: give {', '.join(changed)} to softirr.read.")
         return answers
@@ -187,11 +190,6 @@ class _Columns(dict[str, list[Any]]):
     def columns(self) -> list[str]:
         """Names of the columns."""
         return list(self)
-
-
-def _changed(options: ReadOptions) -> list[str]:
-    default = ReadOptions()
-    return [option.name for option in fields(options) if getattr(options, option.name) != getattr(default, option.name)]
 
 
 def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationTable:

@@ -13,7 +13,7 @@ from softirr.answers.sheets import NOTHING_JUDGED, Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.cache import MemoryCache, PairCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.report.evidence import judgment_notes
@@ -89,7 +89,7 @@ class JudgedRaters:
         if not ids:
             raise InputError("The sheets have no rows: name at least one sheet drawn by softirr audit sample.")
         self._seed = seed_of(ids)
-        scorer = PairScorer(measure, table.texts, cache=cache or MemoryCache(), progress=progress)
+        scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
         self._answers = AnswerScorer(table, scorer, method=assignment)
         self._frames = Frames(self._answers, self._seed)
         collected = collect(self._frames, read)

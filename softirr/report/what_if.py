@@ -35,8 +35,6 @@ _EXACT_WHAT_IF = 1_000
 _WHAT_IF_PERMUTATIONS = 10
 """Number of permutations with more answers: enough to keep the error of a difference below the digits shown."""
 
-ShiftOf = Callable[[str, Measure], float]
-
 
 @dataclass(frozen=True, eq=False)
 class _HeadlineEstimates:
@@ -78,7 +76,7 @@ class _HeadlineEstimates:
             options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
         return coefficient_estimate(table, scorer, self.key, options)
 
-    def shift_of(self, table: AnnotationTable) -> ShiftOf | None:
+    def shift_of(self, table: AnnotationTable) -> ChanceShift | None:
         """Finds the shift of an attribute and the measure without it; None if `of` computes agreement by chance."""
         if self.measure.has_blocks or definition(self.key).chance is None:
             return None
@@ -88,7 +86,7 @@ class _HeadlineEstimates:
             self.measure,
             slope=(1 - self.value) / max(1 - self.expected, 0.01),
             seed=self.options.seed,
-        ).of
+        )
 
     def _scorer(self, table: AnnotationTable, measure: Measure) -> PairScorer:
         return PairScorer(measure, table.texts, cache=self.cache, progress=self.progress)
@@ -160,7 +158,7 @@ def _without_attributes(
             other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        changed = estimates.of(sampled_table, other_measure, 0.0 if shift is None else shift(kind, other_measure))
+        changed = estimates.of(sampled_table, other_measure, 0.0 if shift is None else shift.of(kind, other_measure))
         if changed is not None and changed.value is not None:
             difference = coefficient_of_draws(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)

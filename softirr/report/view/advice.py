@@ -186,7 +186,7 @@ def next_step_of(
         return Step("done", "The target is reached. Nothing needs to be done.")
     if verdict.state == "misfit":
         sentence = "Choose a measure that fits these texts, or judge pairs of texts."
-        return Step("read", sentence, link=links.judge, link_text=_judge_text(links))
+        return _judging(sentence, links, "read")
     if verdict.state == "undecided" and (step := _decide(report, verdict, names, links)) is not None:
         return step
     if cause is not None and cause.kind == "person" and cause.rater is not None:
@@ -242,13 +242,13 @@ def _judge(variance: Variance, verdict: Verdict, target_variance: float, n_items
                 f"Judge {FIRST_JUDGMENTS} pairs of texts. The interval narrows from ±{number(half_width)} to about "
                 f"±{number(narrower)}."
             )
-            return Step("judge", sentence, link=links.judge, link_text=_judge_text(links))
+            return _judging(sentence, links)
     measure_variance = target_variance - variance.per_item / n_items
     if measure_variance > 0 and 0 < (more := variance.judgments_for(measure_variance)) <= MOST_JUDGMENTS:
         sentence = f"Judge about {plural(more, 'more pair')} of texts. Then the verdict is clear if the value stays."
-        return Step("judge", sentence, link=links.judge, link_text=_judge_text(links))
+        return _judging(sentence, links)
     return None
 
 
-def _judge_text(links: Links) -> str | None:
-    return "Judge pairs" if links.judge else None
+def _judging(sentence: str, links: Links, kind: str = "judge") -> Step:
+    return Step(kind, sentence, link=links.judge, link_text="Judge pairs" if links.judge else None)
