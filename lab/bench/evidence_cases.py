@@ -77,7 +77,8 @@ class Case:
 def _sampled(design: Design) -> PairEquivalence:
     """Equivalence of two answers by chance: the score of a random one of the sampled pairs of different items."""
     texts = design.different.texts
-    values = texts.equivalence(texts.p)[design.different.first != design.different.second]
+    first, second = (design.ratings.answer[rows] for rows in design.rows)
+    values = texts.equivalence(texts.p)[first != second]
     rng = np.random.default_rng(0)
 
     def score(k: Ints, l: Ints) -> Floats:  # noqa: E741

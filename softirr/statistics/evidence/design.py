@@ -45,10 +45,8 @@ class Frame:
 
     Attributes
     ----------
-    first, second : shape (M,)
-        Distinct answers.
     texts : TextPairs
-        The pairs of texts of these pairs of answers.
+        The pairs of texts of some pairs of answers.
     stratum : shape (E,)
         Stratum of each pair of texts, ascending with P.
     rank : shape (E,)
@@ -57,20 +55,17 @@ class Frame:
         Share of the judgments that each stratum gets.
     """
 
-    first: Ints
-    second: Ints
     texts: TextPairs
     stratum: Ints
     rank: Floats
     rate: Floats
 
     @classmethod
-    def same_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, total: float) -> Frame:
+    def same_items(cls, texts: TextPairs, rank: Floats, total: float) -> Frame:
         """Pairs of the same item, in strata of equal size by P, drawn nearly in proportion to their size.
 
         Parameters
         ----------
-        first, second : shape (M,)
         texts : TextPairs
             Pairs of texts that could match in these pairs of answers.
         rank : shape (E,)
@@ -78,23 +73,22 @@ class Frame:
             Sum of the weights of the pairs of texts in observed agreement.
         """
         if not len(rank):
-            return cls(first, second, texts, np.zeros(0, dtype=np.int64), rank, np.zeros(0))
+            return cls(texts, np.zeros(0, dtype=np.int64), rank, np.zeros(0))
         edges = np.unique(np.quantile(texts.p, SAME_CUTS))
         _, stratum = np.unique(np.searchsorted(edges, texts.p, side="left"), return_inverse=True)
         size = np.bincount(stratum)
         mean = np.bincount(stratum, weights=texts.p) / size
         rate = size * (np.sqrt(mean * (1 - mean)) + _FLAT)
-        return cls(first, second, texts, stratum.astype(np.int64), rank, rate / rate.sum() * total / 2)
+        return cls(texts, stratum.astype(np.int64), rank, rate / rate.sum() * total / 2)
 
     @classmethod
-    def different_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, weights: Floats) -> Frame:
+    def different_items(cls, texts: TextPairs, rank: Floats, weights: Floats) -> Frame:
         """Pairs of different items, in strata by P.
 
         Each stratum is drawn in proportion to its contribution to the variance of agreement by chance.
 
         Parameters
         ----------
-        first, second : shape (M,)
         texts : TextPairs
             Pairs of texts that could match in these pairs of answers.
         rank : shape (E,)
@@ -103,12 +97,12 @@ class Frame:
         """
         stratum = chance_stratum(texts.p)
         stratum_share = sums(stratum, texts.weights(weights), len(_CHANCE_SPREAD)) / max(float(weights.sum()), 1e-300)
-        return cls(first, second, texts, stratum, rank, stratum_share * _CHANCE_SPREAD / 2)
+        return cls(texts, stratum, rank, stratum_share * _CHANCE_SPREAD / 2)
 
     def part(self, members: Ints) -> Frame:
         """Some pairs of answers, in a new order."""
         pairs, texts = self.texts.part(members)
-        return Frame(self.first[members], self.second[members], pairs, self.stratum[texts], self.rank[texts], self.rate)
+        return Frame(pairs, self.stratum[texts], self.rank[texts], self.rate)
 
     @cached_property
     def queues(self) -> list[Ints]:
@@ -188,12 +182,11 @@ class Design:
         cohen, pooled = pairs.cohen_weights(ratings), pairs.pooled_weights(ratings, pooling)
         first, second = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
         texts = text_pairs(first, second)
-        per_pair = ratings.pair_weights
-        total = float(texts.weights(per_pair).sum())
-        same = Frame.same_items(first, second, texts, _ranks(texts, draw_same), total)
+        total = float(texts.weights(ratings.pair_weights).sum())
+        same = Frame.same_items(texts, _ranks(texts, draw_same), total)
         first, second = ratings.answer[pairs.first], ratings.answer[pairs.second]
         texts = text_pairs(first, second)
-        different = Frame.different_items(first, second, texts, _ranks(texts, draw_different), pooled)
+        different = Frame.different_items(texts, _ranks(texts, draw_different), pooled)
         by_measure = equivalence(first, second)
         return cls(ratings, same, different, cohen, pooled, (pairs.first, pairs.second), pairs.density, by_measure)
 

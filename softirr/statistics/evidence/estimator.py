@@ -99,7 +99,8 @@ class Estimates:
         coefficient, name = by_measure, definition.key
         if name in self.draws:
             function, floor = definition.over_draws, definition.floor
-            coefficient = self.coefficient(function, self.draws[name], by_measure, floor=floor, details=True)
+            by_judgments_alone = self._alone(function, floor)
+            coefficient = self._coefficient(function, self.draws[name], by_measure, floor, by_judgments_alone)
         if definition.chance and coefficient.judgments and expected[definition.chance] >= 1 - _CERTAIN:
             self.draws.pop(name, None)
             return Coefficient(None, undefined=str(Undefined.NO_VARIATION))
@@ -115,48 +116,18 @@ class Estimates:
             return np.zeros((0, self._draws.n_draws))
         return self.over(lambda draws: np.stack([function(draws) for function in functions]))
 
-    def coefficient(
-        self,
-        function: Callable[[Draws], Floats],
-        draws: Floats,
-        by_measure: Coefficient,
-        *,
-        floor: float = -1.0,
-        details: bool = False,
-    ) -> Coefficient:
-        """A coefficient with its interval.
-
-        Parameters
-        ----------
-        function : callable
-            Takes draws and gives the coefficient in each of them.
-        draws : shape (K,)
-            The coefficient in each draw.
-        by_measure : Coefficient
-            The coefficient by the measure alone. Its interval covers the sampling of items only.
-        floor : float
-            Lowest possible value: intervals end there.
-        details : bool
-            Whether to add the interval by the judgments alone.
-        """
-        value = by_measure.value
-        if value is None or self._n_judged:
-            value = float(function(self.center)[0])
-        judgments_only = self._alone(function, floor) if details else None
-        return self._with_interval(value, draws, by_measure, floor, judgments_only)
-
     def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
         """Observed agreement and Cohen's kappa of some rater pairs, given the values by the measure."""
         comparisons = self.center.ratings.comparisons.of_pairs(pairs)
         agreement = observed
         if observed.value is not None:
             function = partial(Draws.observed_of, comparisons=comparisons)
-            agreement = self.coefficient(function, self.over(function), observed, floor=0.0)
+            agreement = self._coefficient(function, self.over(function), observed, 0.0)
         usable = pairs[self.center.usable[pairs]]
         if kappa.value is None or not len(usable):
             return agreement, kappa
-        value = float(self.center.kappa_of(pairs)[0]) if self._n_judged else kappa.value
-        return agreement, self._with_interval(value, self._draws.kappa_of(pairs), kappa)
+        function = partial(Draws.kappa_of, pairs=pairs)
+        return agreement, self._coefficient(function, self._draws.kappa_of(pairs), kappa)
 
     def _expected(self) -> tuple[dict[str, float], float]:
         """Agreement by chance, and its largest standard error."""
@@ -166,15 +137,18 @@ class Estimates:
             return values, 0.0
         return values, max(float(np.std(draws)) for draws in self._over_each(list(by_chance.values())))
 
-    def _with_interval(
+    def _coefficient(
         self,
-        value: float,
+        function: Callable[[Draws], Floats],
         draws: Floats,
         by_measure: Coefficient,
         floor: float = -1.0,
         by_judgments_alone: Interval | None = None,
     ) -> Coefficient:
-        """A value with the interval of its draws, which contains the value."""
+        """A coefficient with the interval of its draws, which contains the value."""
+        value = by_measure.value
+        if value is None or self._n_judged:
+            value = float(function(self.center)[0])
         details = Details(
             items_only=by_measure.items_only,
             judgments_only=by_judgments_alone,

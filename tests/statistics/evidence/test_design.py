@@ -211,5 +211,5 @@ class TestStrata:
 
     def test_an_empty_frame_has_no_strata(self):
         texts = text_pairs()(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
-        frame = Frame.same_items(np.zeros(1), np.zeros(1), texts, np.zeros(0), 0.0)
+        frame = Frame.same_items(texts, np.zeros(0), 0.0)
         assert frame.rate.shape == frame.stratum.shape == (0,) and frame.queues == []

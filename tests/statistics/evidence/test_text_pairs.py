@@ -90,7 +90,8 @@ class TestParts:
         row_pairs = list(zip(rows[comparisons.left_rows], rows[comparisons.right_rows], strict=True))
         assert sorted(row_pairs) == sorted(expected_pairs)
         answers = [tuple(ratings.answer[[a, b]]) for a, b in row_pairs]
-        assert list(zip(selected.same.first, selected.same.second, strict=True)) == answers
+        sides = (comparisons.left_rows, comparisons.right_rows)
+        assert list(zip(*(selected.ratings.answer[rows_of_side] for rows_of_side in sides), strict=True)) == answers
         cells = {pair: items for pair, items in cells_of(ratings.restricted(rows)).items() if pair in rater_pairs}
         inside = {}
         for items in cells.values():
