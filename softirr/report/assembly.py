@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -242,20 +241,18 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
     of_others = np.setdiff1d(np.arange(len(comparisons.left_rows)), of_rater, assume_unique=True)
     if agreement.value is None or by_measure is None or not len(of_others):
         return None, None
-    measured = by_measure.agreement(of_others), by_measure.agreement(of_rater)
+    measured = by_measure.agreement(of_others), estimates.scored.summary.raters[rater][0]
     agreement_of_others, posterior = measured[0].coefficient, estimates.posterior
     if posterior is not None:
         all_pairs = np.arange(len(comparisons.rater_pairs))
         pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
         agreement_of_others = posterior.of_pairs(pairs, agreement_of_others, agreement_of_others)[0]
-    samples = [
-        Sample(estimate.coefficient, estimate.draws, tuple(map(str, estimate.items.tolist()))) for estimate in measured
-    ]
+    samples = [Sample(estimate.coefficient, estimate.draws, estimate.items) for estimate in measured]
     if posterior is not None and estimates.collected is not None:
-        draws_of_both = [posterior.over(partial(Draws.observed_of, comparisons=rows)) for rows in (of_others, of_rater)]
+        pairs_of_both = (agreement_of_others, of_others), (agreement, of_rater)
         samples = [
-            replace(sample, coefficient=coefficient, draws=draws)
-            for sample, coefficient, draws in zip(samples, (agreement_of_others, agreement), draws_of_both, strict=True)
+            Sample(coefficient, posterior.over(partial(Draws.observed_of, comparisons=rows)), sample.items)
+            for (coefficient, rows), sample in zip(pairs_of_both, samples, strict=True)
         ]
     change = difference(*samples)
     if agreement_of_others.value is None or change.value is None:

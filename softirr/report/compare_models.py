@@ -24,7 +24,6 @@ from softirr.report.compared_parts import (
     few_items,
     open_scoring,
     reading_notes,
-    require_rater,
 )
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, table_from
@@ -142,7 +141,8 @@ def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> 
     candidates = (rater for rater in table.raters if rater.startswith(MODEL)) if models is None else models
     model_names = list(dict.fromkeys(candidates))
     for name in model_names:
-        require_rater(table, name)
+        if name not in table.raters:
+            raise InputError(f"No rater is named {name!r}; there are {', '.join(table.raters[:20])}.")
     if not model_names:
         raise InputError(
             "There are no models: the export has no predictions, and no name of a rater begins with 'model:'. Name the "

@@ -141,17 +141,6 @@ class Part:
         return Group(self.label, len(sample.items), len(self.table.raters), coefficient or sample.coefficient)
 
 
-def require_rater(table: AnnotationTable, rater: str) -> None:
-    """Refuse a name that is not a rater of the table.
-
-    Raises
-    ------
-    InputError
-    """
-    if rater not in table.raters:
-        raise InputError(f"No rater is named {rater!r}; there are {', '.join(table.raters[:20])}.")
-
-
 def choose_coefficient(scored_parts: Sequence[Part], requested: str | None) -> str:
     """Key of the coefficient to compare: the first of ``HEADLINE`` that most parts have, unless one is requested."""
     if requested is not None:

@@ -13,7 +13,7 @@ from softirr.meaning.policy.rules import Policy
 from softirr.numbers import in_terminal, interval, number, plural
 from softirr.report.alternative_annotator import AlternativeAnnotator
 from softirr.report.charts import Row, forest_chart, forest_text
-from softirr.report.terminal_report import measure_phrase, policy_lines, table_lines
+from softirr.report.terminal_report import table_lines
 from softirr.statistics.coefficients.registry import coefficient_name
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
 from softirr.text import printable
@@ -124,10 +124,10 @@ class Comparison(JsonObject):
     def rows(self) -> list[Row]:
         """The lines of the forest plot."""
         rows = [_row(group) for group in (*self.groups, *self.others)]
-        return rows + [
-            Row(f"{entry.b} − {_short_others(entry.a)}", entry.difference.value, entry.difference.ci95, True)
-            for entry in self.differences
-        ]
+        for entry in self.differences:
+            first = OTHERS if entry.a.startswith(f"{OTHERS},") else entry.a  # its items are those of the rater
+            rows.append(Row(f"{entry.b} − {first}", entry.difference.value, entry.difference.ci95, True))
+        return rows
 
     @property
     def others_range(self) -> tuple[float, float] | None:
@@ -144,9 +144,12 @@ class Comparison(JsonObject):
         return map(in_terminal, self._lines())
 
     def _lines(self) -> Iterable[str]:
-        what = coefficient_name(self.coefficient)
-        yield f"{what}, {measure_phrase(self.measure, self.policy)}, {self._audited()}"
-        yield from policy_lines(self.policy)
+        n = sum(group.audited for group in self.groups)
+        audited = "audited" if n == len(self.groups) else "audited in part" if n else "not audited"
+        policy = ", texts as written" if self.policy.is_default else ""
+        yield f"{coefficient_name(self.coefficient)}, measure {self.measure}{policy}, {audited}"
+        if not self.policy.is_default:
+            yield f"What counts as the same: {printable(self.policy.describe())}"
         for misfit in self.misfits:
             yield f"Warning: {misfit}"
         yield ""
@@ -170,10 +173,6 @@ class Comparison(JsonObject):
         sentences += [f"{printable(entry.b)}: {entry.verdict}." for entry in self.differences if entry.verdict]
         return sentences + [entry.sentence for entry in self.alternative]
 
-    def _audited(self) -> str:
-        n = sum(group.audited for group in self.groups)
-        return "audited" if n == len(self.groups) else "audited in part" if n else "not audited"
-
     def _sentence(self, entry: Difference) -> str:
         difference = entry.difference
         a, b = printable(entry.a), printable(entry.b)
@@ -181,6 +180,7 @@ class Comparison(JsonObject):
             return f"The difference is not defined: {difference.undefined}."
         if difference.ci95 is None:
             return f"{b} minus {a}: {number(difference.value, sign=True)}, without an interval."
+        p = _p(entry.p) if entry.p is not None and entry.p < 0.001 else f"= {_p(entry.p)}"
         items = f"on {entry.n_shared:,} shared items" if entry.n_shared > 1 else "on different items"
         conclusion = (
             "The difference is larger than the choice of items explains."
@@ -189,7 +189,7 @@ class Comparison(JsonObject):
         )
         return (
             f"{b} minus {a}: {number(difference.value, sign=True)}, 95% interval "
-            f"{interval(difference.ci95, sign=True)}, p {_p_is(entry.p)}, {items}. {conclusion}"
+            f"{interval(difference.ci95, sign=True)}, p {p}, {items}. {conclusion}"
         )
 
     def _table(self) -> Iterable[str]:
@@ -204,26 +204,14 @@ class Comparison(JsonObject):
             for entry in self.differences
         ]
         yield from table_lines(("difference", "value", "95% interval", "p", "p adjusted"), rows)
-        if self.adjustment is not None:
-            yield self.adjustment
-
-    @property
-    def adjustment(self) -> str | None:
-        """A sentence on the adjustment for the number of differences; None without one."""
-        if self.adjusted is None:
-            return None
         n = len(self.differences)
-        if any(entry.verdict for entry in self.differences):
-            return (
+        if self.adjusted and any(entry.verdict for entry in self.differences):
+            yield (
                 f"The intervals and p are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the "
                 "intervals: with a probability of 95% none of them is wrong."
             )
-        return f"The intervals and p are adjusted for {n} differences (Holm 1979)."
-
-
-def _short_others(label: str) -> str:
-    """The others without the items: a difference names its rater already."""
-    return OTHERS if label.startswith(f"{OTHERS},") else label
+        elif self.adjusted:
+            yield f"The intervals and p are adjusted for {n} differences (Holm 1979)."
 
 
 def _row(group: Group) -> Row:
@@ -242,9 +230,3 @@ def _p(value: float | None) -> str:
     if value is None:
         return "-"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _p_is(value: float | None) -> str:
-    """For a sentence: ``= 0.012`` or ``< 0.001``."""
-    text = _p(value)
-    return text if text.startswith("<") else f"= {text}"

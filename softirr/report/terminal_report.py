@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from softirr.meaning.policy.rules import Policy
 from softirr.numbers import cell, in_terminal, interval, plural, straight_apostrophes
 from softirr.report.key_figures import is_exact
 from softirr.report.view import View, view
@@ -189,23 +188,6 @@ def _meanings(report_view: View) -> Iterable[Block]:
             for row in report_view.meanings[:_FIRST_ROWS]
         ]
         yield from ("", (("meaning", "items", "also written"), rows))
-
-
-def measure_phrase(measure: str, policy: Policy) -> str:
-    """The measure, and that texts are compared as written if no policy changes that.
-
-    Examples
-    --------
-    >>> measure_phrase("indel", Policy())
-    'measure indel, texts as written'
-    """
-    return f"measure {measure}{', texts as written' if policy.is_default else ''}"
-
-
-def policy_lines(policy: Policy) -> Iterable[str]:
-    """A line on the policy, if texts are not compared as written."""
-    if not policy.is_default:
-        yield f"What counts as the same: {printable(policy.describe())}"
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:

@@ -5,12 +5,13 @@ The items are a sample of the items that a project could have had. Raters are fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from softirr.answers.ratings import Floats
+from softirr.answers.ratings import Floats, Ints
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
 
@@ -131,13 +132,13 @@ class Sample:
         With its interval.
     draws : shape (K,)
         The coefficient in each draw; empty if it has no value. An item has the same weights in every sample.
-    items : tuple of str
-        Ids of the items.
+    items : sequence of str or shape (n,)
+        Ids or numbers of the items.
     """
 
     coefficient: Coefficient
     draws: Floats
-    items: tuple[str, ...]
+    items: Sequence[str] | Ints
 
 
 def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: int | None = None) -> Coefficient:
