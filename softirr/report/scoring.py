@@ -98,8 +98,10 @@ def scored(
         Opened already, see :func:`softirr.meaning.measures.pairs.cache_and_progress`.
     """
     check_kind(table, measure)
+    if options.marginals != "answers":
+        refuse_weights(table, f"The option marginals={options.marginals}")
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
-    ratings, answers = _answers(table, scorer, options)
+    ratings, answers = Ratings.of(table), AnswerScorer(table, scorer, method=options.assignment)
     with pairs_used_for("same items"):
         scores = answers.of_comparisons(ratings)
     if options.target_se is None:
@@ -113,18 +115,18 @@ def scored(
 
 
 def coefficient_estimate(
-    table: AnnotationTable, scorer: PairScorer, key: str, options: AgreementOptions, by_chance: float | None = None
+    answers: AnswerScorer, key: str, options: AgreementOptions, by_chance: float | None = None
 ) -> Estimate | None:
     """One coefficient of a table: as :func:`scored` has it, from the permuted pairs that this one needs.
 
     Parameters
     ----------
-    table, options
-        As for :func:`scored`.
-    scorer : PairScorer
-        Scores pairs of the table's texts.
+    answers : AnswerScorer
+        Scores pairs of the table's answers.
     key : str
         Key of the coefficient.
+    options : AgreementOptions
+        As for :func:`scored`.
     by_chance : float, optional
         Mean equivalence of answers drawn at random; if it is set, no pair is scored for chance.
 
@@ -133,7 +135,7 @@ def coefficient_estimate(
     Estimate or None
         The coefficient by the measure alone; None if no answers can be compared.
     """
-    ratings, answers = _answers(table, scorer, options)
+    ratings = Ratings.of(answers.table)
     scores = answers.of_comparisons(ratings)
     formula = definition(key)
     marginals: Marginals = "answers" if formula.marginals == "answers" else options.marginals
@@ -146,19 +148,12 @@ def coefficient_estimate(
         chance = None
     if chance is None:
         return None
-    return ByMeasure(ratings, scores, chance, _items(table, ratings)).estimate(formula)
+    return ByMeasure(ratings, scores, chance, _items(answers.table, ratings)).estimate(formula)
 
 
 def _items(table: AnnotationTable, ratings: Ratings) -> ItemWeights:
     """Ids and weights of the items of a table."""
     return ItemWeights(item_numbers(table.items), len(ratings.comparable_items))
-
-
-def _answers(table: AnnotationTable, scorer: PairScorer, options: AgreementOptions) -> tuple[Ratings, AnswerScorer]:
-    """The ratings of a table, and the scorer of its answers."""
-    if options.marginals != "answers":
-        refuse_weights(table, f"The option marginals={options.marginals}")
-    return Ratings.of(table), AnswerScorer(table, scorer, method=options.assignment)
 
 
 def _chance(

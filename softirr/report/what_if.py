@@ -38,10 +38,12 @@ _WHAT_IF_PERMUTATIONS = 10
 
 @dataclass(frozen=True, eq=False)
 class _HeadlineEstimates:
-    """Estimates the headline coefficient of a report for samples of its table and for other measures.
+    """Estimates the headline coefficient of a report for a sample of its items and for other measures.
 
     Attributes
     ----------
+    table : AnnotationTable
+        The sampled items.
     measure : Measure
         The report's measure.
     key : str
@@ -56,6 +58,7 @@ class _HeadlineEstimates:
         As for :func:`with_what_if`.
     """
 
+    table: AnnotationTable
     measure: Measure
     key: str
     value: float
@@ -64,32 +67,27 @@ class _HeadlineEstimates:
     cache: PairCache | None
     progress: Progress | None
 
-    def of(self, table: AnnotationTable, measure: Measure, shift: float) -> Estimate | None:
+    def answers(self, measure: Measure) -> AnswerScorer:
+        """What scores the answers of the table under a measure."""
+        scorer = PairScorer(measure, self.table.texts, cache=self.cache, progress=self.progress)
+        return AnswerScorer(self.table, scorer, method=self.options.assignment)
+
+    def of(self, measure: Measure, shift: float) -> Estimate | None:
         """The coefficient, with its agreement by chance increased by a shift; None if no answers can be compared."""
-        scorer = self._scorer(table, measure)
+        options, by_chance = self.options, None
         if not self.measure.has_blocks:
-            level = min(max(self.expected + shift, 0.0), 1.0)
-            return coefficient_estimate(table, scorer, self.key, self.options, level)
-        options = self.options
-        if options.chance == "auto" and len(table.answers) > _EXACT_WHAT_IF:
+            by_chance = min(max(self.expected + shift, 0.0), 1.0)
+        elif options.chance == "auto" and len(self.table.answers) > _EXACT_WHAT_IF:
             # the same permutations with and without an attribute, so that their common error cancels in the difference
             options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        return coefficient_estimate(table, scorer, self.key, options)
+        return coefficient_estimate(self.answers(measure), self.key, options, by_chance)
 
-    def shift_of(self, table: AnnotationTable) -> ChanceShift | None:
+    def shift(self) -> ChanceShift | None:
         """Finds the shift of an attribute and the measure without it; None if `of` computes agreement by chance."""
         if self.measure.has_blocks or definition(self.key).chance is None:
             return None
-        return ChanceShift(
-            table,
-            lambda measure: AnswerScorer(table, self._scorer(table, measure), method=self.options.assignment),
-            self.measure,
-            slope=(1 - self.value) / max(1 - self.expected, 0.01),
-            seed=self.options.seed,
-        )
-
-    def _scorer(self, table: AnnotationTable, measure: Measure) -> PairScorer:
-        return PairScorer(measure, table.texts, cache=self.cache, progress=self.progress)
+        slope = (1 - self.value) / max(1 - self.expected, 0.01)
+        return ChanceShift(self.answers(self.measure), self.answers, slope=slope, seed=self.options.seed)
 
 
 def with_what_if(
@@ -114,17 +112,16 @@ def with_what_if(
         return report
     expected = report.expected_agreement.fleiss or 0.0
     attributes = [count.kind for count in report.reasons.kinds if count.kind in KINDS]
+    table = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, options.seed)
     with cache_and_progress(measure, cache, progress) as (store, shown_progress):
         estimates = _HeadlineEstimates(
-            measure, key, float(report.coefficients[key]), expected, options, store, shown_progress
+            table, measure, key, float(report.coefficients[key]), expected, options, store, shown_progress
         )
-        differences = _without_attributes(estimates, table, attributes)
+        differences = _without_attributes(estimates, attributes)
     return replace(report, reasons=replace(report.reasons, what_if=differences))
 
 
-def _without_attributes(
-    estimates: _HeadlineEstimates, table: AnnotationTable, attributes: Sequence[str]
-) -> tuple[WhatIf, ...]:
+def _without_attributes(estimates: _HeadlineEstimates, attributes: Sequence[str]) -> tuple[WhatIf, ...]:
     """The coefficient without each of some attributes.
 
     The difference is measured on the same items with and without the attribute, and added to the coefficient of the
@@ -144,21 +141,20 @@ def _without_attributes(
     """
     measure, value, policy = estimates.measure, estimates.value, policy_of(estimates.measure)
     new = [kind for kind in attributes if kind not in policy.ignore]
-    max_items = MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS
-    sampled_table, n = _sample(table, max_items, estimates.options.seed)
+    n = len(Ratings.of(estimates.table).comparable_items)
     if not new or n < 2:
         return ()
-    present = estimates.of(sampled_table, measure, 0.0)
+    present = estimates.of(measure, 0.0)
     if present is None or present.value is None:
         return ()
-    shift = estimates.shift_of(sampled_table)
+    shift = estimates.shift()
     answers = []
     for kind in new:
         try:
             other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        changed = estimates.of(sampled_table, other_measure, 0.0 if shift is None else shift.of(kind, other_measure))
+        changed = estimates.of(other_measure, 0.0 if shift is None else shift.of(kind, other_measure))
         if changed is not None and changed.value is not None:
             difference = coefficient_of_draws(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
@@ -181,28 +177,22 @@ class ChanceShift:
 
     Parameters
     ----------
-    scorer_of : callable
-        What scores the table's answers under a measure.
-    measure : Measure
-        With the attributes.
+    present : AnswerScorer
+        Scores the table's answers under the measure with the attributes.
+    answers_under : callable
+        What scores them under another measure.
     slope : float
         By how much the coefficient falls where agreement by chance rises.
     """
 
     def __init__(
-        self,
-        table: AnnotationTable,
-        scorer_of: Callable[[Measure], AnswerScorer],
-        measure: Measure,
-        *,
-        slope: float,
-        seed: int,
+        self, present: AnswerScorer, answers_under: Callable[[Measure], AnswerScorer], *, slope: float, seed: int
     ) -> None:
-        ratings = Ratings.of(table)
+        ratings = Ratings.of(present.table)
         pooling, rng = Pooling.of(ratings), np.random.default_rng(seed)
         draws = (rng.choice(pooling.rows, _DRAWS, p=pooling.weights) for _ in range(2))
         self._left, self._right = (ratings.answer[rows] for rows in draws)
-        self._table, self._scorer_of, self._now = table, scorer_of, scorer_of(measure)
+        self._table, self._answers_under, self._now = present.table, answers_under, present
         self._slope, self._most = slope, len(pooling.rows)
 
     def of(self, kind: str, other_measure: Measure) -> float:
@@ -212,7 +202,7 @@ class ChanceShift:
         changed_pairs = np.flatnonzero(changed[self._left] | changed[self._right])
         share = len(changed_pairs) / _DRAWS
         changed_pairs = changed_pairs[: max(_FEWEST, int(share * self._most))]
-        then = self._scorer_of(other_measure)
+        then = self._answers_under(other_measure)
         changes: Floats = np.zeros(0)
         while len(changes) < len(changed_pairs):
             new = changed_pairs[len(changes) : max(2 * len(changes), _FEWEST)]
@@ -233,10 +223,10 @@ _ERROR = 0.0025
 """Standard error of the coefficient: half of it is not seen in two digits."""
 
 
-def _sample(table: AnnotationTable, max_items: int, seed: int) -> tuple[AnnotationTable, int]:
-    """The table, or a random sample of its items that two raters answered; and how many of these it has."""
+def _sample(table: AnnotationTable, max_items: int, seed: int) -> AnnotationTable:
+    """The table, or a random sample of its items that two raters answered."""
     items = Ratings.of(table).comparable_items
     if len(items) <= max_items:
-        return table, len(items)
+        return table
     sampled_items = np.sort(np.random.default_rng(seed).choice(items, max_items, replace=False))
-    return table.part(items=[table.items[number] for number in sampled_items.tolist()]), max_items
+    return table.part(items=[table.items[number] for number in sampled_items.tolist()])

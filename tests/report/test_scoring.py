@@ -31,7 +31,7 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     indel = measure("indel")
     full_measure, partial_measure = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
     report_value = scored(table, full_measure, options, cache=None, progress=None).summary.coefficients[key].value
-    estimate = coefficient_estimate(table, PairScorer(partial_measure, table.texts), key, options)
+    estimate = coefficient_estimate(AnswerScorer(table, PairScorer(partial_measure, table.texts)), key, options)
     assert estimate is not None and estimate.value == report_value is not None
     assert len(partial_measure.asked) < len(full_measure.asked) or key == "observed_agreement"
 
@@ -78,7 +78,7 @@ def test_effect_of_an_attribute_on_chance_is_estimated_from_few_pairs(share: flo
     def scorer_of(scored_measure: Any) -> AnswerScorer:
         return AnswerScorer(table, PairScorer(scored_measure, table.texts))
 
-    shift = ChanceShift(table, scorer_of, exact, slope=0.5, seed=0).of("severity", without_severity)
+    shift = ChanceShift(scorer_of(exact), scorer_of, slope=0.5, seed=0).of("severity", without_severity)
     with_it, without_it = (
         softirr.agreement(table, "exact", policy=policy).expected_agreement.fleiss
         for policy in (softirr.Policy(), softirr.Policy(ignore={"severity"}))
