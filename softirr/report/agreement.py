@@ -17,6 +17,7 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import (
     CacheOption,
+    PairScorer,
     ProgressOption,
     cache_and_progress,
     collect_pair_counts,
@@ -36,6 +37,7 @@ from softirr.report.results import AgreementReport
 from softirr.report.scoring import policy_used, scored
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 
 def agreement(
@@ -122,7 +124,8 @@ def agreement(
     with cache_and_progress(scorer, cache, progress) as (store, shown_progress), collect_pair_counts() as pair_counts:
         if table.kind != TEXT:
             options = replace(options, reasons=False, what_if=False)
-        scored_table = scored(table, scorer, options, cache=store, progress=shown_progress)
+        pair_scorer = PairScorer(scorer, table.texts, cache=store, progress=shown_progress)
+        scored_table = scored(AnswerScorer(table, pair_scorer, method=options.assignment), options)
         # the meanings first: with many items, the draws of the estimates take much memory
         meanings: tuple[MeaningCluster, ...] = ()
         if options.meanings and table.kind == TEXT:

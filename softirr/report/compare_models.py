@@ -171,7 +171,7 @@ class _Contrasts:
         judgments: Sequence[Any],
     ) -> None:
         self._table, self._people, self._coefficient, self._scoring = table, people, coefficient, scoring
-        self._judged = _judged_raters(table, scoring, judgments)
+        self._judged = JudgedRaters(scoring.answers(table), judgments) if judgments else None
         self.groups: list[Group] = []
         self.differences: list[Difference] = []
         self.warnings = [*reading_notes({"": table}), *(self._judged.warnings if self._judged else ())]
@@ -262,15 +262,6 @@ def _alternative_tests(
             alternative_annotator(model_table, scoring.part(model, model_table).scored, model, people, epsilon)
         )
     return tuple(tests)
-
-
-def _judged_raters(table: AnnotationTable, scoring: Scoring, judgments: Sequence[Any]) -> JudgedRaters | None:
-    if not judgments:
-        return None
-    assignment = scoring.options.assignment
-    return JudgedRaters(
-        table, scoring.measure, judgments, assignment=assignment, cache=scoring.cache, progress=scoring.progress
-    )
 
 
 def _few_judged(judged_parts: Sequence[JudgedPart], model: str) -> list[str]:

@@ -17,7 +17,7 @@ from softirr.errors import InputError, Note
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.pairs import CacheOption, ProgressOption, cache_and_progress
+from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
 from softirr.provenance import Progress
 from softirr.report.evidence import Estimated, estimated
 from softirr.report.inputs import AgreementOptions, read_sheets
@@ -28,6 +28,7 @@ from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import at_levels, difference, holm, holm_levels, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 NOT_AUDITED = (
     "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
@@ -53,10 +54,15 @@ class Scoring:
     cache: PairCache | None
     progress: Progress | None
 
+    def answers(self, table: AnnotationTable) -> AnswerScorer:
+        """The scorer of the answers of a table."""
+        scorer = PairScorer(self.measure, table.texts, cache=self.cache, progress=self.progress)
+        return AnswerScorer(table, scorer, method=self.options.assignment)
+
     def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
         """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""
         read = read_sheets(sheets)
-        scored_table = scored(table, self.measure, self.options, cache=self.cache, progress=self.progress)
+        scored_table = scored(self.answers(table), self.options)
         try:
             return Part(label, estimated(scored_table, read))
         except InputError as error:

@@ -10,12 +10,7 @@ import numpy as np
 
 from softirr.answers.ratings import Ints
 from softirr.answers.sheets import NOTHING_JUDGED, Judgments
-from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures import Measure
-from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.pairs import PairScorer
-from softirr.provenance import Progress
 from softirr.report.evidence import judgment_notes
 from softirr.report.inputs import read_sheets
 from softirr.statistics.chance.permutation import permutation
@@ -53,10 +48,8 @@ class JudgedRaters:
 
     Parameters
     ----------
-    table : AnnotationTable
-        The whole table that the units were drawn from, with every rater.
-    cache, progress
-        As for :func:`softirr.agreement`.
+    answers : AnswerScorer
+        Scores the answers of the whole table that the units were drawn from, with every rater.
 
     Attributes
     ----------
@@ -74,24 +67,13 @@ class JudgedRaters:
     domains).
     """
 
-    def __init__(
-        self,
-        table: AnnotationTable,
-        measure: Measure,
-        sheets: Sequence[Judgments | str | os.PathLike[str]],
-        *,
-        assignment: str = "optimal",
-        cache: PairCache | None = None,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, answers: AnswerScorer, sheets: Sequence[Judgments | str | os.PathLike[str]]) -> None:
         read = read_sheets(sheets)
         ids = {unit: sheet.place((unit, pair)) for sheet in read for unit, pair in sheet.values}
         if not ids:
             raise InputError("The sheets have no rows: name at least one sheet drawn by softirr audit sample.")
         self._seed = seed_of(ids)
-        scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
-        self._answers = AnswerScorer(table, scorer, method=assignment)
-        self._frames = Frames(self._answers, self._seed)
+        self._answers, self._frames = answers, Frames(answers, self._seed)
         collected = collect(self._frames, read)
         self._judged = collected.judged
         self.warnings = (
@@ -100,8 +82,8 @@ class JudgedRaters:
         )
         if not len(self._judged.keys):
             raise InputError(NOTHING_JUDGED)
-        self._numbers = item_numbers(sorted(table.items))
-        self._record = record_of(recorded_provenance(measure))
+        self._numbers = item_numbers(sorted(answers.table.items))
+        self._record = record_of(recorded_provenance(answers.scorer.measure))
 
     def compared(
         self, rater: str, other_raters: Collection[str], items: Collection[str], coefficient: str

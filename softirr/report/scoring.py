@@ -12,12 +12,10 @@ from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import check_kind
-from softirr.meaning.measures.pairs import PairScorer, pairs_used_for
+from softirr.meaning.measures.pairs import pairs_used_for
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
-from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance, PairEquivalence
@@ -80,28 +78,20 @@ def policy_used(table: AnnotationTable, measure: Measure) -> Policy:
     return policy_of(measure).changed(split=None if table.split is None else table.split.mode)
 
 
-def scored(
-    table: AnnotationTable,
-    measure: Measure,
-    options: AgreementOptions,
-    *,
-    cache: PairCache | None,
-    progress: Progress | None,
-) -> Scored:
+def scored(answers: AnswerScorer, options: AgreementOptions) -> Scored:
     """Score a table and estimate every coefficient by the measure alone.
 
     Parameters
     ----------
-    table, measure, options
+    answers : AnswerScorer
+        Scores pairs of the table's answers.
+    options : AgreementOptions
         As for :func:`softirr.agreement`.
-    cache, progress
-        Opened already, see :func:`softirr.meaning.measures.pairs.cache_and_progress`.
     """
-    check_kind(table, measure)
+    table, ratings = answers.table, Ratings.of(answers.table)
+    check_kind(table, answers.scorer.measure)
     if options.marginals != "answers":
         refuse_weights(table, f"The option marginals={options.marginals}")
-    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
-    ratings, answers = Ratings.of(table), AnswerScorer(table, scorer, method=options.assignment)
     with pairs_used_for("same items"):
         scores = answers.of_comparisons(ratings)
     if options.target_se is None:

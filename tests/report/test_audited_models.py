@@ -16,7 +16,9 @@ from lab.bench.differences import answers
 from lab.bench.models import BiasedMeasure, simulated_verdicts
 from softirr.audit import Judgments, draw_sheet
 from softirr.errors import InputError
+from softirr.meaning.measures.pairs import PairScorer
 from softirr.report.rater_contrast import JudgedRaters
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.report.rater_tables import Cli, written
 
 MODEL = "model:one"
@@ -42,6 +44,11 @@ def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgments
         for unit in sheet.units
     }
     return Judgments("judge", values)
+
+
+def judged_raters(table: softirr.AnnotationTable, measure: Any, n: int) -> JudgedRaters:
+    answers_of_table = AnswerScorer(table, PairScorer(measure, table.texts))
+    return JudgedRaters(answers_of_table, [judged(table, measure, n)])
 
 
 def compared(table: softirr.AnnotationTable, measure: Any, sheets: list[Judgments], **options: Any) -> Any:
@@ -108,9 +115,8 @@ class TestAuditedModel:
     def test_both_parts_use_every_judged_pair_of_theirs_once(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(30))
         measure = BiasedMeasure()
-        sheet = judged(table, measure, 80)
         people = [rater for rater in table.raters if rater != MODEL]
-        among, with_model = JudgedRaters(table, measure, [sheet]).compared(MODEL, people, table.items, "cohen_kappa")
+        among, with_model = judged_raters(table, measure, 80).compared(MODEL, people, table.items, "cohen_kappa")
         assert min(among.judged, with_model.judged) > 6
         assert among.judged + with_model.judged <= 80 + 20  # a pair of texts can stand in several pairs of answers
 
@@ -122,7 +128,7 @@ class TestAuditedModel:
             for item, text in enumerate(with_model)
         )
         measure = softirr.measure("indel")
-        contrast = JudgedRaters(table, measure, [judged(table, measure, 100)])
+        contrast = judged_raters(table, measure, 100)
         among, with_model = contrast.compared(MODEL, ["person 1", "person 2"], table.items, "observed_agreement")
         assert (among.judged, with_model.judged) == (4, 6)  # distinct pairs of texts
         assert among.coefficient.value == pytest.approx(0.5, abs=0.01) and among.coefficient.ci95 is not None
@@ -140,9 +146,7 @@ class TestAuditedModel:
         table = softirr.AnnotationTable.from_answers(rows(40))
         people = [rater for rater in table.raters if rater != MODEL]
         slow, fast = (
-            JudgedRaters(table, slow_or_fast, [judged(table, slow_or_fast, 60)]).compared(
-                MODEL, people, table.items, "cohen_kappa"
-            )
+            judged_raters(table, slow_or_fast, 60).compared(MODEL, people, table.items, "cohen_kappa")
             for slow_or_fast in (Slow(), BiasedMeasure())
         )
         for of_slow, of_fast in zip(slow, fast, strict=True):

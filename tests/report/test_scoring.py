@@ -30,7 +30,9 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     options = AgreementOptions(chance="permutation", permutations=1, seed=3)
     indel = measure("indel")
     full_measure, partial_measure = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
-    report_value = scored(table, full_measure, options, cache=None, progress=None).summary.coefficients[key].value
+    report_value = (
+        scored(AnswerScorer(table, PairScorer(full_measure, table.texts)), options).summary.coefficients[key].value
+    )
     estimate = coefficient_estimate(AnswerScorer(table, PairScorer(partial_measure, table.texts)), key, options)
     assert estimate is not None and estimate.value == report_value is not None
     assert len(partial_measure.asked) < len(full_measure.asked) or key == "observed_agreement"
