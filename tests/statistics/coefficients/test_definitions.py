@@ -43,7 +43,7 @@ NEW = Definition(
     formula="half of the observed agreement",
     observed="half of the mean",
     expected="$0$",
-    references=(Reference(key="nobody2026", authors="Nobody, N.", short="Nobody", year=2026, title="On halves"),),
+    references=(Reference(key="nobody2026", authors="Nobody, N.", year=2026, title="On halves"),),
     over_draws=lambda draws: draws.observed() / 2,
     reason=lambda ratings, chance: None,
 )
