@@ -34,7 +34,7 @@ from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.result_parts import ItemAgreement, coverage_of, items_with_sources
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import policy_used, scored
+from softirr.report.scoring import Scored, policy_used, scored
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.matching.answer_scorer import AnswerScorer
@@ -132,18 +132,16 @@ def agreement(
             with pairs_used_for("meanings"):
                 meanings = meaning_clusters(scored_table.answers)
         estimates = estimated(scored_table, sheets)
-        report = replace(_report(table, scorer, estimates, store, shown_progress), meanings=meanings)
+        report = replace(_report(estimates, store, shown_progress), meanings=meanings)
     return replace(report, pairs_by_use=dict(pair_counts))
 
 
-def _report(
-    table: AnnotationTable, measure: Measure, estimates: Estimated, cache: PairCache | None, progress: Progress | None
-) -> AgreementReport:
+def _report(estimates: Estimated, cache: PairCache | None, progress: Progress | None) -> AgreementReport:
     """The report of a table's estimates."""
-    exact = table.kind != TEXT
     scored_table, options = estimates.scored, estimates.scored.options
+    table, measure, exact = scored_table.table, scored_table.measure, scored_table.table.kind != TEXT
     with pairs_used_for("matches and reasons"):
-        items = _items(table, estimates, cache, progress)
+        items = _items(scored_table, cache, progress)
     report = AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
@@ -165,7 +163,7 @@ def _report(
         reasons=_reasons(table, scored_table.ratings, items) if options.reasons else None,
         confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
-        **report_parts(table, estimates, measure),
+        **report_parts(estimates),
     )
     if not options.what_if:
         return report
@@ -173,15 +171,13 @@ def _report(
         return with_what_if(report, table, measure, options, cache, progress)
 
 
-def _items(
-    table: AnnotationTable, estimates: Estimated, cache: PairCache | None, progress: Progress | None
-) -> tuple[ItemAgreement, ...]:
-    scored_table, options = estimates.scored, estimates.scored.options
+def _items(scored_table: Scored, cache: PairCache | None, progress: Progress | None) -> tuple[ItemAgreement, ...]:
+    options = scored_table.options
     item_options = ItemOptions(
         expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
         beyond=scored_table.summary.beyond_chance,
         max_pairs=MOST_PAIRS_OF_ITEM,
-        explain=explainer(table, scored_table.measure, cache, progress) if options.reasons else None,
+        explain=explainer(scored_table.table, scored_table.measure, cache, progress) if options.reasons else None,
         matches=options.matches,
     )
     return item_agreements(scored_table.answers, scored_table.ratings, scored_table.scores, item_options)

@@ -38,8 +38,8 @@ _LEVEL = 0.05
 Contrast = tuple[Coefficient | None, Coefficient | None]
 
 
-def report_parts(table: AnnotationTable, estimates: Estimated, measure: Measure) -> dict[str, Any]:
-    """The attributes of a report that need no more than its scores, estimates and measure.
+def report_parts(estimates: Estimated) -> dict[str, Any]:
+    """The attributes of a report that need no more than its scores and estimates.
 
     Returns
     -------
@@ -47,18 +47,17 @@ def report_parts(table: AnnotationTable, estimates: Estimated, measure: Measure)
         Values by the attributes of :class:`AgreementReport`.
     """
     scored_table = estimates.scored
-    summary = scored_table.summary
     return {
         "expected_agreement": _expected(estimates),
-        "raters": _raters(table, estimates),
-        "rater_pairs": _rater_pairs(table, estimates),
+        "raters": _raters(estimates),
+        "rater_pairs": _rater_pairs(estimates),
         "warnings": (
             *estimates.warnings,
-            *_paragraph_notes(table, measure),
-            *_warnings(table, scored_table.ratings, summary),
+            *_paragraph_notes(scored_table.table, scored_table.measure),
+            *_warnings(scored_table.table, scored_table.ratings, scored_table.summary),
             *estimates.notes,
         ),
-        "alpha_without": _alpha_without(table, estimates),
+        "alpha_without": _alpha_without(estimates),
     }
 
 
@@ -81,26 +80,31 @@ def _expected(estimates: Estimated) -> Expected:
     )
 
 
-def _alpha_without(table: AnnotationTable, estimates: Estimated) -> tuple[tuple[str, float], ...]:
+def _alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:
     by_measure, posterior = estimates.scored.summary.by_measure, estimates.posterior
     if by_measure is None:
         return ()
     center = by_measure.center if posterior is None else posterior.center
     values = alpha_without_each_rater(center).tolist()
-    values_without = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
+    values_without = [
+        (rater, value)
+        for rater, value in zip(estimates.scored.table.raters, values, strict=True)
+        if not np.isnan(value)
+    ]
     return tuple(sorted(values_without, key=lambda entry: (-entry[1], entry[0])))
 
 
-def _raters(table: AnnotationTable, estimates: Estimated) -> tuple[RaterAgreement, ...]:
+def _raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:
     scored_table = estimates.scored
     trios = _trios(estimates, scored_table.summary.raters, scored_table.ratings.comparisons.pairs_of_rater)
-    n_items = np.bincount(scored_table.ratings.rater, minlength=len(table.raters)).tolist()
+    raters = scored_table.table.raters
+    n_items = np.bincount(scored_table.ratings.rater, minlength=len(raters)).tolist()
     contrasts = _rater_contrasts(estimates, [trio[0] for trio in trios])
-    rows = zip(table.raters, n_items, trios, contrasts, strict=True)
+    rows = zip(raters, n_items, trios, contrasts, strict=True)
     return tuple(RaterAgreement(id, n, *trio, *contrast) for id, n, trio, contrast in rows)
 
 
-def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
+def _rater_pairs(estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
     scored_table = estimates.scored
     if scored_table.chance is None or not scored_table.summary.rater_pairs:
         return ()
@@ -108,10 +112,10 @@ def _rater_pairs(table: AnnotationTable, estimates: Estimated) -> tuple[RaterPai
     trios = _trios(estimates, scored_table.summary.rater_pairs, lambda pair: np.array([pair]))
     if len(trios) <= MOST_CORRECTED and estimates.posterior is not None and estimates.collected is not None:
         expected = estimates.posterior.center.pair_expected[:, 0].tolist()
-    comparisons = scored_table.ratings.comparisons
+    comparisons, raters = scored_table.ratings.comparisons, scored_table.table.raters
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(
-        RaterPairAgreement((table.raters[a], table.raters[b]), n, observed, by_chance, kappa, sigma)
+        RaterPairAgreement((raters[a], raters[b]), n, observed, by_chance, kappa, sigma)
         for (a, b), n, by_chance, (observed, kappa, sigma) in rows
     )
 

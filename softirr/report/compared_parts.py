@@ -23,7 +23,7 @@ from softirr.report.evidence import Estimated, estimated
 from softirr.report.inputs import AgreementOptions, read_sheets
 from softirr.report.key_figures import HEADLINE
 from softirr.report.scoring import Scored, scored
-from softirr.statistics.coefficients.definition import Estimate, Undefined
+from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import at_levels, difference, holm, holm_levels, p_value
@@ -104,7 +104,7 @@ class Part:
     @property
     def table(self) -> AnnotationTable:
         """Its answers."""
-        return self.scored.answers.table
+        return self.scored.table
 
     @property
     def scored(self) -> Scored:
@@ -134,13 +134,8 @@ class Part:
 
     def rater_sample(self, name: str, rater: str) -> Sample:
         """Agreement of one rater with the others, by the measure alone."""
-        by_measure, number = self.scored.summary.by_measure, self.table.raters.index(rater)
-        if by_measure is None:
-            return Sample(Coefficient(None, undefined=str(Undefined.NO_OVERLAP)), np.zeros(0), ())
-        comparisons = self.scored.ratings.comparisons
-        if name == "observed_agreement":
-            return self._sample(by_measure.agreement(comparisons.of_rater(number)))
-        return self._sample(by_measure.kappa(comparisons.pairs_of_rater(number)))
+        observed, kappa, _ = self.scored.summary.raters[self.table.raters.index(rater)]
+        return self._sample(observed if name == "observed_agreement" else kappa)
 
     def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
         """A line of the comparison."""

@@ -184,7 +184,7 @@ def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimat
     InputError
         If the sheets cannot be used, or values are compared exactly.
     """
-    measure, table, chance = scored_table.measure, scored_table.answers.table, scored_table.chance
+    measure, table, chance = scored_table.measure, scored_table.table, scored_table.chance
     if isinstance(measure, KindMeasure):
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")

@@ -145,8 +145,7 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
     """
     ratings = Ratings.of(table)
     comparisons = ratings.comparisons
-    scorer = AnswerScorer(table, PairScorer(measure, table.texts, cache=None, progress=None), method="optimal")
-    scores = scorer.of_comparisons(ratings)
+    scores = AnswerScorer(table, PairScorer(measure, table.texts)).of_comparisons(ratings)
     left_rater, right_rater = ratings.rater[comparisons.left_rows], ratings.rater[comparisons.right_rows]
     by_item: dict[str, list[tuple[str, str, float]]] = {}
     for item, a, b, value in zip(

@@ -68,6 +68,11 @@ class Scored:
     options: AgreementOptions
 
     @property
+    def table(self) -> AnnotationTable:
+        """The table of the answers."""
+        return self.answers.table
+
+    @property
     def measure(self) -> Measure:
         """The measure that scored the answers."""
         return self.answers.scorer.measure

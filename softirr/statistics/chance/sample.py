@@ -75,8 +75,8 @@ def sample(
     scores: Floats,
     *,
     target_se: float,
+    drawing: Drawing,
     marginals: Marginals = "answers",
-    drawing: Drawing | None = None,
 ) -> Chance:
     """Expected agreement from a simple random sample of pairs.
 
@@ -90,10 +90,10 @@ def sample(
         Equivalence of each of ``ratings.comparisons``.
     target_se : float
         Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
+    drawing : Drawing
+        How the pairs are drawn.
     marginals : {"answers", "gwet2014"}
         Which answers π consists of, see :class:`softirr.answers.ratings.Pooling`.
-    drawing : Drawing, optional
-        How the pairs are drawn.
 
     Returns
     -------
@@ -101,7 +101,6 @@ def sample(
         With the standard errors of the sample and the number of pairs that were scored.
     """
     pooling = Pooling.of(ratings, marginals)
-    drawing = drawing or Drawing()
     ordered = drawing.ordered or OrderedRatings(ratings, np.arange(len(ratings.item)))
     of_ordered, rng = Pooling.of(ordered.ratings, marginals), np.random.default_rng(drawing.seed).spawn(3)[0]
     n_pairs = DifferentPairs.count_ordered(ratings, pooling) / 2

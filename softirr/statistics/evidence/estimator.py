@@ -84,13 +84,11 @@ class Estimates:
         self._judged = by_judgments(fit, self.center, self._draws, measure_chance.design_index)
         self._n_judged = len(judged.keys)
         expected, self.expected_error = self._expected()
-        defined = [name for name in COVERED if name in by_measure and by_measure[name].value is not None]
-        rows = self._over_each([registry.definition(name).over_draws for name in defined])
-        self.draws = dict(zip(defined, rows, strict=True))
-        self.coefficients: dict[str, Coefficient] = {}
-        for name in COVERED:
-            if name in by_measure:
-                self.coefficients[name] = self._covered(registry.definition(name), by_measure[name], expected)
+        covered = [entry for entry in registry.DEFINITIONS if entry.audited and entry.key in by_measure]
+        defined = [entry for entry in covered if by_measure[entry.key].value is not None]
+        rows = self._over_each([entry.over_draws for entry in defined])
+        self.draws = {entry.key: row for entry, row in zip(defined, rows, strict=True)}
+        self.coefficients = {entry.key: self._covered(entry, by_measure[entry.key], expected) for entry in covered}
         self.expected = {
             chance: expected[chance] if name in self.draws else None for chance, name in _CHANCE_OF.items()
         }
