@@ -18,7 +18,7 @@ from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import PairEquivalence
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients import registry
-from softirr.statistics.coefficients.summary import ByMeasure
+from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.evidence.design import Design, chance_stratum
 from softirr.statistics.evidence.estimator import MeasureChance
 from softirr.statistics.evidence.known import Judged

@@ -6,7 +6,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats
 from softirr.statistics.coefficients.definition import Definition
-from softirr.statistics.coefficients.summary import ByMeasure
+from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.draws import Draws
 
 _STEP = 1e-4

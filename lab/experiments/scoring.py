@@ -19,8 +19,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.permutation import permutation
-from softirr.statistics.coefficients.registry import coefficient_keys, definition
-from softirr.statistics.coefficients.summary import Summary, summarize
+from softirr.statistics.coefficients.registry import Summary, coefficient_keys, definition, summarize
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.matching.assignment import METHODS
 

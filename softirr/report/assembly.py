@@ -23,7 +23,7 @@ from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgree
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
-from softirr.statistics.coefficients.summary import MOST_RATER_PAIRS, Summary
+from softirr.statistics.coefficients.registry import MOST_RATER_PAIRS, Summary
 from softirr.statistics.comparisons.difference import at_levels, difference
 from softirr.statistics.draws import Draws
 from softirr.statistics.matching.consensus import MANY

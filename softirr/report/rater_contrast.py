@@ -15,7 +15,7 @@ from softirr.report.evidence import judgment_notes
 from softirr.report.inputs import read_sheets
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
-from softirr.statistics.coefficients.summary import summarize
+from softirr.statistics.coefficients.registry import summarize
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.estimator import Estimates, MeasureChance
 from softirr.statistics.evidence.judged import collect

@@ -22,8 +22,7 @@ from softirr.statistics.chance.expected import Chance, PairEquivalence
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
 from softirr.statistics.chance.sample import Drawing, first_sample, sample
 from softirr.statistics.coefficients.definition import Estimate
-from softirr.statistics.coefficients.registry import definition
-from softirr.statistics.coefficients.summary import ByMeasure, Summary, summarize
+from softirr.statistics.coefficients.registry import ByMeasure, Summary, definition, summarize
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
 

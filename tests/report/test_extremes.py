@@ -8,7 +8,7 @@ import pytest
 import softirr
 from softirr.meaning.measures import lexical
 from softirr.report import assembly
-from softirr.statistics.coefficients import summary
+from softirr.statistics.coefficients import registry
 from softirr.statistics.matching import consensus
 
 
@@ -48,7 +48,7 @@ def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
     rng = np.random.default_rng(0)
     rows = [(str(i), f"r{r}", f"text {rng.integers(4)}") for i in range(3) for r in range(8)]
     report_before = softirr.agreement(_table(*rows), "indel")
-    monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 10)
+    monkeypatch.setattr(registry, "MOST_RATER_PAIRS", 10)
     monkeypatch.setattr(assembly, "MOST_RATER_PAIRS", 10)
     monkeypatch.setattr(assembly, "MOST_PAIRS_OF_ITEM", 10)
     monkeypatch.setattr("softirr.report.agreement.MOST_PAIRS_OF_ITEM", 10)

@@ -12,8 +12,7 @@ from softirr.statistics import draws as module
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.definition import Estimate
-from softirr.statistics.coefficients.registry import DEFINITIONS
-from softirr.statistics.coefficients.summary import ByMeasure
+from softirr.statistics.coefficients.registry import DEFINITIONS, ByMeasure
 from softirr.statistics.draws import Draws
 from softirr.statistics.weights_and_scores import ItemWeights, bootstrap_weights, item_numbers
 

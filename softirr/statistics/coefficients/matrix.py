@@ -16,7 +16,7 @@ from softirr.statistics.chance.expected import Chance, MatrixEquivalence
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.coefficients.summary import Summary, summarize
+from softirr.statistics.coefficients.registry import Summary, summarize
 
 _ROUNDING = 1e-5
 """Maximum rounding error of a similarity, such as of cosines in float32."""

@@ -9,8 +9,7 @@ from lab.experiments.influence import item_influence
 from softirr.answers.category_matrix import matrix_ratings
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
-from softirr.statistics.coefficients.registry import definition
-from softirr.statistics.coefficients.summary import ByMeasure
+from softirr.statistics.coefficients.registry import ByMeasure, definition
 from tests.statistics.chance.direct import scored
 
 

@@ -15,7 +15,7 @@ from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
-from softirr.statistics.coefficients.summary import summarize
+from softirr.statistics.coefficients.registry import summarize
 from tests.statistics.chance.direct import scored
 from tests.statistics.coefficients.populations import Population, populations
 

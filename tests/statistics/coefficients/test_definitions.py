@@ -24,12 +24,12 @@ from softirr.report.page.render import report_page
 from softirr.report.view import view
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, ChanceDistribution, MatrixEquivalence
-from softirr.statistics.coefficients import registry, summary
+from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.braylan import upper_point
 from softirr.statistics.coefficients.definition import Definition, Reference, Undefined
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.matrix import matrix_agreement
-from softirr.statistics.coefficients.summary import ByMeasure
+from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.evidence.estimator import COVERED
 from tests.statistics.chance.direct import scored, similarity
 
@@ -193,7 +193,7 @@ class TestDerivatives:
                 assert listed.draws == pytest.approx(single.draws, abs=1e-9)
 
     def test_beyond_many_rater_pairs_none_is_listed(self, monkeypatch):
-        monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 3)
+        monkeypatch.setattr(registry, "MOST_RATER_PAIRS", 3)
         for raters, listed in ((3, 3), (4, 0)):
             result = matrix_agreement(np.tile([[0], [1]], raters)).summary
             assert len(result.rater_pairs) == listed and len(result.raters) == raters

@@ -13,7 +13,7 @@ from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.definition import Estimate, Undefined, undefined
 from softirr.statistics.coefficients.intervals import Coefficient, coefficient_of_draws, student_quantile
 from softirr.statistics.coefficients.matrix import matrix_agreement
-from softirr.statistics.coefficients.summary import summarize
+from softirr.statistics.coefficients.registry import summarize
 from tests.statistics.chance.direct import scored
 from tests.statistics.coefficients.populations import Population, populations
 
