@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.ratings import Floats
-from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.numbers import interval, number, plural
@@ -121,16 +120,14 @@ class AlternativeAnnotator:
 
 
 def alternative_annotator(
-    table: AnnotationTable, scored: Scored, model: str, annotators: Collection[str], epsilon: float = EPSILON
+    scored: Scored, model: str, annotators: Collection[str], epsilon: float = EPSILON
 ) -> AlternativeAnnotator:
     """Test whether a model may replace a randomly chosen annotator.
 
     Parameters
     ----------
-    table : AnnotationTable
-        With the model and the annotators.
     scored : Scored
-        Its scores.
+        Scores of a table with the model and the annotators.
     annotators : collection of str
         The people that the model is compared with.
     epsilon : float
@@ -144,11 +141,11 @@ def alternative_annotator(
     """
     if not 0 <= epsilon < 1:
         raise InputError(f"epsilon is {epsilon:g}, but must be at least 0 and below 1.")
-    people = [rater for rater in table.raters if rater in set(annotators)]
+    table, people = scored.table, [rater for rater in scored.table.raters if rater in set(annotators)]
     needed = f"but at least {LEAST_ANNOTATORS} are needed"
     if len(people) < LEAST_ANNOTATORS:
         return _not_defined(model, epsilon, f"{plural(len(people), 'annotator')}, {needed}")
-    equivalence = _by_rater_pair(table, scored)
+    equivalence = _by_rater_pair(scored)
     n_items = len(table.items)
     answered, totals = {}, {}
     for rater in (model, *people):
@@ -209,13 +206,13 @@ def _not_defined(model: str, epsilon: float, reason: str, skipped: tuple[str, ..
     )
 
 
-def _by_rater_pair(table: AnnotationTable, scored: Scored) -> dict[tuple[str, str], Floats]:
+def _by_rater_pair(scored: Scored) -> dict[tuple[str, str], Floats]:
     """Equivalence of the answers of two raters on each item, shape (n_items,), NaN if one is missing."""
-    comparisons, raters = scored.ratings.comparisons, table.raters
+    comparisons, raters, n_items = scored.ratings.comparisons, scored.table.raters, len(scored.table.items)
     by_pair: dict[tuple[str, str], Floats] = {}
     for pair, (a, b) in enumerate(comparisons.rater_pairs.tolist()):
         of_pair = comparisons.rater_pair == pair
-        values = np.full(len(table.items), np.nan)
+        values = np.full(n_items, np.nan)
         values[comparisons.item[of_pair]] = scored.scores[of_pair]
         by_pair[raters[a], raters[b]] = by_pair[raters[b], raters[a]] = values
     return by_pair

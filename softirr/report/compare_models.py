@@ -28,7 +28,7 @@ from softirr.report.compared_parts import (
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.rater_contrast import JudgedPart, JudgedRaters
-from softirr.report.scoring import Scored, policy_used
+from softirr.report.scoring import Scored, policy_used, scored
 from softirr.statistics.comparisons.difference import equivalence_p, holm
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group, verdict, with_adjusted_intervals
 
@@ -257,10 +257,8 @@ def _alternative_tests(
         return ()
     tests = []
     for model in models:
-        model_table = table.part(raters=[*people, model])
-        tests.append(
-            alternative_annotator(model_table, scoring.part(model, model_table).scored, model, people, epsilon)
-        )
+        scored_table = scored(scoring.answers(table.part(raters=[*people, model])), scoring.options)
+        tests.append(alternative_annotator(scored_table, model, people, epsilon))
     return tuple(tests)
 
 

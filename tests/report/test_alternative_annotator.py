@@ -89,7 +89,7 @@ def result_of(  # type: ignore[no-untyped-def]
 ):
     table = table_of(rows_of(raters))
     with open_scoring(measure, None, None, None) as scoring:
-        return alternative_annotator(table, scoring.part("", table).scored, MODEL, people, epsilon)
+        return alternative_annotator(scoring.part("", table).scored, MODEL, people, epsilon)
 
 
 @pytest.mark.slow

@@ -62,10 +62,6 @@ def reason_of_pairs(ratings: Ratings, chance: Chance, pairs: Ints) -> Undefined 
     return Undefined.ONE_ITEM if shared[0] < 2 else Undefined.NO_VARIATION
 
 
-def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
-    return reason_of_pairs(ratings, chance, np.arange(len(ratings.comparisons.shared)))
-
-
 COHEN_KAPPA = Definition(
     key="cohen_kappa",
     name="Cohen's kappa",
@@ -86,7 +82,7 @@ COHEN_KAPPA = Definition(
     ),
     over_draws=cohen,
     by_chance=_by_chance,
-    reason=_reason,
+    reason=lambda ratings, chance: reason_of_pairs(ratings, chance, np.arange(len(chance.cohen))),
     chance="cohen",
     audited=True,
 )
