@@ -14,7 +14,7 @@ import pytest
 
 import softirr
 from softirr.meaning.measures import cache as caches
-from softirr.meaning.measures.decisions import with_decisions
+from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import cache_and_progress
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.programs import run_python

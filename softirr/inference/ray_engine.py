@@ -6,8 +6,8 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.classifier import Outputs
+from softirr.inference.classifier import Outputs, PairClassifier
 from softirr.inference.models import ClassifierOptions
-from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
 
+_SHARE = 4_096
+"""Most directed pairs of one task (an even number): enough to sort by length, few enough to spread and to lose."""
+_SMALLEST_SHARE = 256
+"""Directed pairs, of long texts some seconds of work, that are not worth a second task."""
 _TRIES = 3
 """Workers that end during one share before the share counts as the cause."""
-_GRACE = 5.0
-"""Seconds to wait for the results of a lost worker."""
 _STARTS = 3
 """Most consecutive workers that fail to load the model; then no further one is started."""
 _PATIENCE = 600.0
@@ -54,7 +55,34 @@ def connect() -> Any:
     return ray
 
 
-class RayEngine(ShardedEngine):
+@dataclass(frozen=True)
+class About:
+    """Properties of a worker's classifier."""
+
+    n_labels: int
+    id2label: dict[int, str]
+    precision: str
+    max_length: int
+    device_name: str
+
+
+class Worker:
+    """A classifier in a separate process."""
+
+    def __init__(self, folder: Path, options: ClassifierOptions) -> None:
+        self._classifier = PairClassifier(folder, options)
+
+    def about(self) -> About:
+        """Properties of this process's classifier."""
+        c = self._classifier
+        return About(c.n_labels, c.id2label, c.precision, c.max_length, c.device_name)
+
+    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
+        """Outputs of the comparisons."""
+        return self._classifier.run(texts, left_texts, right_texts)
+
+
+class RayEngine:
     """Actors of a Ray cluster, each with the classifier; the model's folder has to be readable on every machine of it.
 
     Uses the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else starts one on this machine. A lost worker is
@@ -78,7 +106,7 @@ class RayEngine(ShardedEngine):
         resources = self._ray.cluster_resources()
         gpus = int(resources.get("GPU", 0)) if options.device != "cpu" else 0
         threads = options.threads or 1
-        self._count = options.workers or gpus or max(1, int(resources.get("CPU", 1)) // threads)
+        self.workers = options.workers or gpus or max(1, int(resources.get("CPU", 1)) // threads)
         self._folder = folder
         demand: dict[str, Any]
         if gpus:
@@ -88,29 +116,40 @@ class RayEngine(ShardedEngine):
         self._make = self._ray.remote(**demand, scheduling_strategy="SPREAD")(Worker).remote
         self._starting: dict[Any, Any] = {}
         """Starting actors, by the reference of their `About` that is ready once the model is loaded."""
-        self._ready: list[_Actor] = []
+        self._actors: list[Any] = []
         self._failed_starts = 0
         try:
-            for _ in range(self._count):
+            for _ in range(self.workers):
                 self._start()
-            super().__init__(self._first())
+            first = self._first()
         except BaseException:
             self.close()
             raise
 
+        self.n_labels, self.id2label, self.max_length = first.n_labels, first.id2label, first.max_length
+        self.precision, self.device_name = first.precision, first.device_name
+
     @property
-    def workers(self) -> int:
-        """Number of requested workers; fewer are at work while one is being replaced."""
-        return self._count
+    def batch(self) -> int:
+        """Directed pairs to request at once, enough to keep every worker busy."""
+        return 4 * self.workers * _SHARE
+
+    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
+        """Logits of the directed pairs; each share takes only the texts that it needs."""
+        logits = np.zeros((len(left_texts), self.n_labels), dtype=np.float32)
+        truncated = np.zeros(len(left_texts), dtype=bool)
+        # two for each worker, so that none waits long for the last one of another
+        size = min(_SHARE, max(_SMALLEST_SHARE, len(left_texts) // (4 * self.workers) * 2))
+        for where, outputs in self._map(_shares(texts, left_texts, right_texts, size)):
+            logits[where], truncated[where] = outputs.logits, outputs.truncated
+        return Outputs(logits, truncated)
 
     def close(self) -> None:
         """Stop the actors; the cluster keeps running."""
-        for actor in [*self._starting.values(), *(ready_actor.handle for ready_actor in self._ready)]:
+        for actor in [*self._starting.values(), *self._actors]:
             self._end(actor)
         self._starting.clear()
-        self._ready.clear()
-
-    # --- workers ------------------------------------------------------------------------------------------------------
+        self._actors.clear()
 
     def _start(self) -> None:
         actor = self._make(self._folder, self._options)
@@ -142,7 +181,7 @@ class RayEngine(ShardedEngine):
             self._failed_starts += 1
             if self._failed_starts < _STARTS:
                 self._start()
-            elif not self._ready and not self._starting:
+            elif not self._actors and not self._starting:
                 raise InputError(
                     f"The workers of the Ray cluster could not load the model in {self._folder}: "
                     "the folder and softirr must be on every machine of the cluster."
@@ -151,128 +190,106 @@ class RayEngine(ShardedEngine):
                 _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
             return None
         self._failed_starts = 0
-        self._ready.append(_Actor(actor))
+        self._actors.append(actor)
         return properties
 
-    def _lost(self, actor: _Actor) -> None:
-        """Replaces a worker."""
-        _LOG.warning("A worker of the Ray cluster was lost; its work is done by another one.")
-        self._ready.remove(actor)
-        self._end(actor.handle)
-        self._start()
+    def _admit(self, properties: About) -> None:
+        """Check a worker that gets shares from now on; all use one number format."""
+        if properties.precision != self.precision:
+            raise InputError("The workers chose different number formats; name one with the option precision.")
+        self.device_name = ", ".join(dict.fromkeys([*self.device_name.split(", "), properties.device_name]))
 
-    def _wait(self, references: list[Any], end: float) -> list[Any]:
+    def _wait(self, references: list[Any], end: float | None) -> list[Any]:
         """Ready references; a SoftirrError where there are none to wait for, or after the time limit."""
         if references:
-            ready, _ = self._ray.wait(references, num_returns=1, timeout=max(0.0, end - time.monotonic()))
+            timeout = None if end is None else max(0.0, end - time.monotonic())
+            ready, _ = self._ray.wait(references, num_returns=1, timeout=timeout)
             if ready:
                 return list(ready)
         raise SoftirrError(
             "The Ray cluster has no worker any more; start machines and run again: what was scored before is kept."
         )
 
-    # --- work ---------------------------------------------------------------------------------------------------------
-
     def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        suspects: deque[_Task] = deque()
-        given_up: list[_Task] = []
-        source = (_Task(share) for share in shares)
+        """Outputs of the shares with their indices, as they finish; a worker runs one share at a time."""
+        running: dict[Any, tuple[Any, Share]] = {}
+        lost: deque[Share] = deque()
+        given_up: list[Share] = []
         try:
             while True:
-                for actor in self._ready:
-                    while (task := _next_task(actor, suspects, source)) is not None:
-                        reference = actor.handle.run.remote(
-                            task.share.texts, task.share.left_texts, task.share.right_texts
-                        )
-                        actor.running[reference] = task
-                if not suspects and not any(actor.running for actor in self._ready):
+                busy = [actor for actor, _ in running.values()]
+                for actor in [actor for actor in self._actors if actor not in busy]:
+                    share = lost.popleft() if lost else next(shares, None)
+                    if share is not None:
+                        reference = actor.run.remote(share.texts, share.left_texts, share.right_texts)
+                        running[reference] = actor, share
+                if not running and not lost:
                     break
-                at_work = [reference for actor in self._ready for reference in actor.running]
-                end = time.monotonic() + (_PATIENCE if not self._ready else float("inf"))
-                for reference in self._wait_any([*at_work, *self._starting], end):
+                end = None if self._actors else time.monotonic() + _PATIENCE
+                for reference in self._wait([*running, *self._starting], end):
                     if reference in self._starting:
                         properties = self._started(reference)
                         if properties is not None:
                             self._admit(properties)
                         continue
-                    owner = next((actor for actor in self._ready if reference in actor.running), None)
-                    if owner is None:
-                        continue  # of a worker that was lost a moment ago
-                    yield from self._results(owner, reference, suspects, given_up)
+                    actor, share = running.pop(reference)
+                    outputs = self._result(actor, reference)
+                    if outputs is not None:
+                        yield share.where, outputs
+                    else:
+                        share.tries += 1
+                        (given_up if share.tries >= _TRIES else lost).append(share)
         finally:
-            # Where the caller stops early, cancel the tasks that are left.
-            for actor in self._ready:
-                for reference in actor.running:
-                    self._ray.cancel(reference)
-                actor.running.clear()
+            # Where the caller stops early, cancel the shares that are left.
+            for reference in running:
+                self._ray.cancel(reference)
         if given_up:
             others_note = f", and so did {len(given_up) - 1} other such parts" if len(given_up) > 1 else ""
             raise SoftirrError(
-                f"{given_up[0].share} ended {_TRIES} workers of the Ray cluster, one after the other, "
+                f"{given_up[0]} ended {_TRIES} workers of the Ray cluster, one after the other, "
                 f"perhaps for lack of memory{others_note}. Pairs that were scored before are kept."
             )
 
-    def _wait_any(self, references: list[Any], end: float) -> list[Any]:
-        """As `_wait`, without a time limit while workers are at work."""
-        if end == float("inf"):
-            ready, _ = self._ray.wait(references, num_returns=1)
-            return list(ready)
-        return self._wait(references, end)
-
-    def _results(
-        self, actor: _Actor, reference: Any, suspects: deque[_Task], given_up: list[_Task]
-    ) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        """Result of a task. Of a lost worker, return the finished results and queue the other tasks again."""
+    def _result(self, actor: Any, reference: Any) -> Outputs | None:
+        """Result of a share; None if its worker was lost, which is then replaced."""
         try:
             outputs: Outputs = self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:  # the worker is alive and reports its error
-            cause = error.cause
-            if isinstance(cause, SoftirrError):
-                raise cause from None
-            raise SoftirrError(f"A worker of the Ray cluster failed: {type(cause).__name__}.") from error
+            if isinstance(error.cause, SoftirrError):
+                raise error.cause from None
+            raise SoftirrError(f"A worker of the Ray cluster failed: {type(error.cause).__name__}.") from error
         except self._ray.exceptions.RayError:
-            assigned = deque(actor.running.items())
-            actor.running.clear()
-            self._lost(actor)
-            # Tasks run in the order in which they were assigned: the first one without a result was at work, or it
-            # was done and its result was lost with the worker. Of two, each runs alone from now on.
-            while assigned and (done := self._done(assigned[0][0])) is not None:
-                yield assigned.popleft()[1].share.where, done
-            for _, task in assigned:
-                task.must_run_alone = True
-                task.tries += len(assigned) == 1
-                (given_up if task.tries >= _TRIES else suspects).append(task)
-        else:
-            yield actor.running.pop(reference).share.where, outputs
-
-    def _done(self, reference: Any) -> Outputs | None:
-        """The result of a task of a lost worker, if available."""
-        try:
-            outputs: Outputs = self._ray.get(reference, timeout=_GRACE)
-        except self._ray.exceptions.RayError:
+            _LOG.warning("A worker of the Ray cluster was lost; its work is done by another one.")
+            self._actors.remove(actor)
+            self._end(actor)
+            self._start()
             return None
         return outputs
 
 
 @dataclass(eq=False)
-class _Task:
-    share: Share
-    must_run_alone: bool = False
-    """Whether a worker ended during the task. Its next worker then runs no other task at the same time."""
+class Share:
+    """A worker's share of the comparisons: indices in the job, the texts to compare, and number of workers it ended."""
+
+    where: NDArray[np.int64]
+    texts: list[str]
+    left_texts: NDArray[np.int64]
+    right_texts: NDArray[np.int64]
     tries: int = 0
-    """Workers that ended while they had no other task."""
+
+    def __str__(self) -> str:
+        """Description for messages, without texts because messages are logged."""
+        return f"{len(self.where):,} comparisons of texts of up to {max(map(len, self.texts)):,} characters"
 
 
-@dataclass(eq=False)
-class _Actor:
-    handle: Any
-    running: dict[Any, _Task] = field(default_factory=dict)
-    """Tasks in the order in which they were given."""
-
-
-def _next_task(actor: _Actor, suspects: deque[_Task], source: Iterator[_Task]) -> _Task | None:
-    """The next task of a worker, which runs one task while another one waits; None if it has both."""
-    if not actor.running:
-        return suspects.popleft() if suspects else next(source, None)
-    full = len(actor.running) > 1 or any(task.must_run_alone for task in actor.running.values())
-    return None if full else next(source, None)
+def _shares(
+    texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64], size: int
+) -> Iterator[Share]:
+    # Pairs of similar lengths go together, the longest first: the last shares are quick, so all workers finish at
+    # about the same time.
+    lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
+    order = np.argsort(-(lengths[left_texts] + lengths[right_texts]), kind="stable")
+    for start in range(0, len(order), size):
+        where = order[start : start + size]
+        text_numbers, local = np.unique(np.concatenate([left_texts[where], right_texts[where]]), return_inverse=True)
+        yield Share(where, [texts[i] for i in text_numbers.tolist()], local[: len(where)], local[len(where) :])

@@ -10,7 +10,7 @@ from typing import Any
 from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.terminology import sources_of, terminologies_of
+from softirr.meaning.measures.known_pairs import sources_of, terminologies_of
 from softirr.report.reasons import ItemReason
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.matching.consensus import Match

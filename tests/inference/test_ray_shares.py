@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from softirr.errors import SoftirrError
-from softirr.inference import ray_engine, sharded_engine
+from softirr.inference import ray_engine
 from softirr.inference.classifier import Outputs
 from softirr.inference.models import ClassifierOptions
 
-ABOUT = sharded_engine.About(3, {}, "float32", 128, "cpu")
+ABOUT = ray_engine.About(3, {}, "float32", 128, "cpu")
 
 
 class Reference:
@@ -75,7 +75,7 @@ def test_only_the_deadly_share_is_given_up(monkeypatch: pytest.MonkeyPatch, shar
     engine = ray_engine.RayEngine(Path("model"), ClassifierOptions(device="cpu", workers=1))
     done: list[Any] = []
     with pytest.raises(SoftirrError, match=r"^2 comparisons of texts of up to 6 characters ended 3 workers") as raised:
-        done.extend(where for where, _ in engine._map(sharded_engine._shares(texts, numbers, numbers, 10)))
+        done.extend(where for where, _ in engine._map(ray_engine._shares(texts, numbers, numbers, 10)))
     assert "such parts" not in str(raised.value)
     assert sorted(number for where in done for number in where.tolist()) == list(range(10 * (shares - 1)))
 
@@ -84,8 +84,11 @@ def test_only_the_deadly_share_is_given_up(monkeypatch: pytest.MonkeyPatch, shar
 def test_few_pairs_are_spread_over_all_workers(pairs: int, sizes: list[int]) -> None:
     shares: list[int] = []
 
-    class Recorder(sharded_engine.ShardedEngine):
-        workers = 2
+    class Recorder(ray_engine.RayEngine):
+        workers, n_labels = 2, 3
+
+        def __init__(self) -> None:
+            """Without a cluster."""
 
         def _map(self, shares_of_job: Any) -> Any:
             for share in shares_of_job:
@@ -93,5 +96,5 @@ def test_few_pairs_are_spread_over_all_workers(pairs: int, sizes: list[int]) -> 
                 yield share.where, Outputs(np.ones((len(share.where), 3), dtype=np.float32), share.left_texts > 0)
 
     numbers = np.zeros(pairs, dtype=np.int64)
-    assert Recorder(ABOUT).run(["a"], numbers, numbers).logits.all()
+    assert Recorder().run(["a"], numbers, numbers).logits.all()
     assert shares == sizes

@@ -8,7 +8,7 @@ import pytest
 
 import softirr
 from softirr.audit import Judgments, draw_sheet
-from softirr.meaning.measures.decisions import with_decisions
+from softirr.meaning.measures.known_pairs import with_decisions
 from tests.statistics.evidence.concepts import answers, judged
 
 OPTIONS = softirr.AgreementOptions(reasons=False)

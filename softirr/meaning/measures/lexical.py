@@ -144,10 +144,6 @@ class Exact(IndexedMeasure):
         numbers: dict[str, int] = {}
         return _ExactIndex(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64))
 
-    def describe(self) -> Provenance:
-        """The measure's name; there is nothing else to know."""
-        return Provenance(measure=self.raw_name)
-
 
 @dataclass(frozen=True, eq=False)
 class _ExactIndex(TextIndex):
@@ -221,10 +217,6 @@ class TokenOverlap(IndexedMeasure):
         )
         words.sort_indices()
         return _TokenIndex(words, np.diff(starts), masi=self.raw_name == "masi")
-
-    def describe(self) -> Provenance:
-        """The measure's name; there is nothing else to know."""
-        return Provenance(measure=self.raw_name)
 
 
 @dataclass(frozen=True, eq=False)

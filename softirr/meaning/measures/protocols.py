@@ -74,9 +74,9 @@ class Measure(ABC):
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns))."""
         raise NotImplementedError(f"The measure {self.raw_name} has no blocks.")
 
-    @abstractmethod
     def describe(self) -> Provenance:
-        """Model, device and counters, without the stages."""
+        """Model, device and counters, without the stages; by default only the name."""
+        return Provenance(measure=self.raw_name)
 
     @property
     def cache_key(self) -> str | None:
@@ -220,10 +220,6 @@ class FunctionMeasure(Measure):
             self._function(texts[i], texts[j]) for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
         ]
         return np.repeat(np.array(values, dtype=np.float64)[:, None], 2, axis=1)
-
-    def describe(self) -> Provenance:
-        """The name of the measure."""
-        return Provenance(measure=self.raw_name)
 
 
 class TextIndex(ABC):

@@ -16,11 +16,10 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softirr.meaning.measures.arrays import Floats, Ints, with_equivalence
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
+from softirr.meaning.measures.stages import PreparedStage, Stage, Step
 from softirr.text import sentences
 
 MOST_SENTENCES = 50
@@ -127,10 +126,6 @@ class _Paragraphs(PreparedStage):
             return result
 
         return Step(np.concatenate(first), np.concatenate(second), combine)
-
-    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
-        """Measures with blocks compare whole texts."""
-        return ask(rows, columns)
 
     def _compare(self, index: int, a: int, b: int) -> tuple[_Compared, Ints, Ints]:
         left_numbers, right_numbers = self._parts.get(a, [a]), self._parts.get(b, [b])

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.arrays import Bools, Floats, Ints
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual
 from softirr.provenance import Provenance
 from softirr.text import normalize
 
 AskPairs = Callable[[Ints, Ints], Floats]
 AskBlock = Callable[[Ints, Ints], NDArray[np.float32]]
+_CELLS_AT_ONCE = 1 << 18
+"""Number of pairs of a block that run through the stages together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +56,6 @@ class PreparedStage(ABC):
     @abstractmethod
     def step(self, left_texts: Ints, right_texts: Ints) -> Step:
         """The pairs that the next stage has to score for these pairs."""
-
-    @abstractmethod
-    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
-        """P(a ≡ b) of every row text with every column text, from blocks of the next stage."""
 
     def rewrite(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints]:
         """The numbers of the pairs' texts for the next stage."""
@@ -113,13 +111,31 @@ class Pipeline:
 
     def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text; `ask` scores blocks of the pipeline's own texts."""
-        for stage in reversed(self.stages):
-            ask = partial(_block_of, stage, ask)
-        return ask(rows, columns)
+        if not self.stages:
+            return ask(rows, columns)
+        result = np.empty((len(rows), len(columns)), dtype=np.float32)
+        n_rows = max(1, _CELLS_AT_ONCE // max(1, len(columns)))
+        for start in range(0, len(rows), n_rows):
+            block_rows = rows[start : start + n_rows]
+            left_texts, right_texts = np.repeat(block_rows, len(columns)), np.tile(columns, len(block_rows))
+            directions = self.directions(left_texts, right_texts, partial(_from_block, ask, len(self.texts)))
+            result[start : start + n_rows] = mutual(directions).reshape(len(block_rows), len(columns))
+        return result
 
 
-def _block_of(stage: PreparedStage, ask: AskBlock, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-    return stage.block(rows, columns, ask)
+def _from_block(ask: AskBlock, n_texts: int, left_texts: Ints, right_texts: Ints) -> Floats:
+    """Directions of pairs, from the block of their texts."""
+    (rows, row), (columns, column) = (_present(texts, n_texts) for texts in (left_texts, right_texts))
+    values = ask(rows, columns)[row, column].astype(np.float64)
+    values[left_texts == right_texts] = 1.0
+    return np.repeat(values[:, None], 2, axis=1)
+
+
+def _present(texts: Ints, n_texts: int) -> tuple[Ints, Ints]:
+    """The different numbers, ascending, and the index of each number among them."""
+    is_present = np.zeros(n_texts, dtype=bool)
+    is_present[texts] = True
+    return np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[texts]
 
 
 class RewrittenTexts(PreparedStage):
@@ -187,24 +203,6 @@ class RewrittenTexts(PreparedStage):
             return result
 
         return Step(a[is_open], b[is_open], combine)
-
-    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
-        """P of the rewritten texts, a block for each set of shared aspects."""
-        shared = self._shared(rows[:, None], columns[None, :])
-        p = np.empty(shared.shape, dtype=np.float32)
-        for bits in np.unique(shared).tolist():
-            is_shared = shared == bits
-            row, column = np.flatnonzero(is_shared.any(axis=1)), np.flatnonzero(is_shared.any(axis=0))
-            a, b = self._form(rows[row], bits), self._form(columns[column], bits)
-            scores = np.array(ask(a, b), dtype=np.float32)
-            scores[a[:, None] == b[None, :]] = 1.0
-            inner = np.ix_(row, column)
-            p[inner] = np.where(is_shared[inner], scores, p[inner])
-        if self._is_different is not None:
-            is_different = self._is_different(rows[:, None], columns[None, :])
-            if is_different.any():
-                p[is_different] = self._different()
-        return p
 
     def _adjusted(self, values: Floats) -> Floats:
         return values if self._adjust is None else self._adjust(values)

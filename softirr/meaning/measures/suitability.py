@@ -20,9 +20,9 @@ import numpy as np
 from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.arrays import Bools, Ints
+from softirr.meaning.measures.known_pairs import terminologies_of
 from softirr.meaning.measures.languages import UNRECOGNIZED, language_profile, letter_scripts
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.terminology import terminologies_of
 from softirr.numbers import plural
 
 _ALIASES = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "BOPOMOFO"), "CJK")

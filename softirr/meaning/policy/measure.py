@@ -25,7 +25,6 @@ from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.sentences_stage import without_sentences
 from softirr.meaning.measures.stages import RewrittenTexts, Stage
-from softirr.meaning.measures.terminology import terminologies_of
 from softirr.meaning.policy.attribute_values import AttributeValue, value
 from softirr.meaning.policy.rules import AS_WRITTEN, MoreGeneral, Policy, find_policy
 from softirr.provenance import Provenance
@@ -161,9 +160,6 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
         return measure
     if present.changes_scores:
         raise InputError(f"The measure {measure.name} already has another policy.")
-    terms = terminologies_of(measure)
-    if policy.more_general == "lenient" and terms is not None:
-        measure = measure.with_stage(terms.as_lenient())
     return measure.with_stage(PolicyStage(policy))
 
 
@@ -217,7 +213,7 @@ def measure(
     """
     result = raw_measure(name, **options)
     if terminology:
-        from softirr.meaning.measures.terminology import with_terminology
+        from softirr.meaning.measures.known_pairs import with_terminology
 
         paths = [terminology] if isinstance(terminology, (str, os.PathLike)) else terminology
         result = with_terminology(result, paths)

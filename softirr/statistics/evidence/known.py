@@ -10,8 +10,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.arrays import find_keys
-from softirr.meaning.measures.decisions import decisions_of
-from softirr.meaning.measures.terminology import sources_of, terminologies_of
+from softirr.meaning.measures.known_pairs import decisions_of, sources_of, terminologies_of
 from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.text import normalize
 

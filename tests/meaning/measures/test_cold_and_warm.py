@@ -17,9 +17,8 @@ import softirr
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import MemoryCache, PairCache, SQLiteCache
-from softirr.meaning.measures.decisions import with_decisions
+from softirr.meaning.measures.known_pairs import with_decisions, with_terminology
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.terminology import with_terminology
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure

@@ -12,14 +12,13 @@ import pytest
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure, measure_names
 from softirr.meaning.measures.arrays import mutual
-from softirr.meaning.measures.decisions import Decisions
 from softirr.meaning.measures.fact_comparisons import Facts
 from softirr.meaning.measures.kinds import KindMeasure
+from softirr.meaning.measures.known_pairs import Decisions, Terminologies
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import FunctionMeasure, Measure
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.measures.stages import Stage
-from softirr.meaning.measures.terminology import Terminologies
 from softirr.meaning.policy.measure import PolicyStage
 from softirr.meaning.policy.rules import Policy
 from softirr.meaning.terminology.concepts import NameLookup

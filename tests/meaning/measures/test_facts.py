@@ -11,9 +11,9 @@ import pytest
 
 import softirr
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.decisions import with_decisions
 from softirr.meaning.measures.fact_comparisons import Facts, any_differ, comparisons
 from softirr.meaning.measures.facts import VERSION, facts_of
+from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from softirr.errors import InputError
 from softirr.meaning.measures import measure, mutual
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.decisions import with_decisions
+from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 

@@ -13,9 +13,9 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable, Answer
+from softirr.meaning.measures.known_pairs import with_terminology
 from softirr.meaning.measures.languages import ENGLISH, language_profile
 from softirr.meaning.measures.suitability import FEWEST_TEXTS, misfit_sentences, pairs_across_scripts
-from softirr.meaning.measures.terminology import with_terminology
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 SAMPLES = 15

@@ -13,15 +13,15 @@ import softirr
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.decisions import with_decisions
-from softirr.meaning.measures.pairs import PairScorer
-from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.terminology import (
+from softirr.meaning.measures.known_pairs import (
     MOST_NAMES,
     sources_of,
     terminologies_of,
+    with_decisions,
     with_terminology,
 )
+from softirr.meaning.measures.pairs import PairScorer
+from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
 from tests.meaning.measures.function_measures import DirectedFunction

@@ -12,7 +12,7 @@ import softirr
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.decisions import with_decisions
+from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import combine_directions, policy_of, under_policy
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy

@@ -36,7 +36,7 @@ class TestTerminology:
             lines += [f'synonym: "{name}" EXACT []' for name in names[1:]] + [""]
         path = tmp_path / "terms.obo"
         path.write_text("\n".join(lines))
-        from softirr.meaning.measures.terminology import with_terminology
+        from softirr.meaning.measures.known_pairs import with_terminology
 
         return with_terminology(softirr.measure("indel"), [load(str(path))])
 

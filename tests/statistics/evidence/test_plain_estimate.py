@@ -12,7 +12,7 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.weights import weighted
-from softirr.meaning.measures.decisions import with_decisions
+from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.statistics.chance.exact import exact

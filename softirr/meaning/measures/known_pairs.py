@@ -1,29 +1,92 @@
-"""The stage that looks texts up in terminologies, and leaves the remaining pairs to the measure.
+"""The stages that know pairs of texts, and leave the remaining pairs to the measure: decisions and terminologies.
 
-If terminologies contain both texts, equivalence and direction come from them: the same concept is 1, an ancestor is
-more general, other concepts differ. If they contain one text, the measure also compares the other text with the names
-of its concept, and the best value counts. If they contain none, the measure compares the texts.
+A reviewer decides pairs of texts. Terminologies look texts up. If they contain both texts, equivalence and direction
+come from them: the same concept is 1, an ancestor is more general, other concepts differ. If they contain one text, the
+measure also compares the other text with the names of its concept, and the best value counts. If they contain none, the
+measure compares the texts.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, numbered_pairs, stronger
-from softirr.meaning.measures.decisions import decisions_of
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, numbered_pairs
 from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import Measure, Pairs
-from softirr.meaning.measures.stages import AskBlock, PreparedStage, Stage, Step
+from softirr.meaning.measures.stages import PreparedStage, Stage, Step
 from softirr.meaning.terminology import opened_terminology
 from softirr.meaning.terminology.concepts import Concept, NameLookup, Terminology
 from softirr.provenance import Provenance, TerminologyUsed
+
+Decided = Mapping[tuple[str, str], bool]
+"""Whether two texts mean the same, by the sorted pair of normalized texts."""
+
+
+class Decisions(Stage):
+    """Decided pairs are 1 or 0."""
+
+    rank = 0
+
+    def __init__(self, decided: Decided) -> None:
+        self.decided = decided
+
+    def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> PreparedStage:
+        """The decided pairs among the texts."""
+        return _DecidedTexts(texts, self.decided)
+
+
+class _DecidedTexts(PreparedStage):
+    def __init__(self, texts: Sequence[str], decided: Decided) -> None:
+        self.texts = texts
+        numbers = {text: number for number, text in enumerate(texts)}
+        self._n = max(len(numbers), 1)
+        keyed = sorted(
+            (min(numbers[a], numbers[b]) * self._n + max(numbers[a], numbers[b]), is_same)
+            for (a, b), is_same in decided.items()
+            if a != b and a in numbers and b in numbers
+        )
+        self._keys = np.array([key for key, _ in keyed], dtype=np.int64)
+        self._values = np.array([is_same for _, is_same in keyed], dtype=np.float64)
+
+    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
+        """Ask about pairs that are not decided."""
+        keys = np.minimum(left_texts, right_texts) * self._n + np.maximum(left_texts, right_texts)
+        index, is_known = find_keys(self._keys, keys)
+        is_open = np.flatnonzero(~is_known)
+
+        def combine(values: Floats) -> Floats:
+            result = np.empty((len(left_texts), 2), dtype=np.float64)
+            result[is_open] = values
+            result[is_known] = self._values[index[is_known]][:, None]
+            return result
+
+        return Step(left_texts[is_open], right_texts[is_open], combine)
+
+
+def with_decisions(measure: Measure, decided: Decided) -> Measure:
+    """The measure with a reviewer's decisions.
+
+    The cache keeps the scores of the measure, so a decision needs no model run.
+
+    Examples
+    --------
+    >>> from softirr.meaning.measures import measure
+    >>> with_decisions(measure("indel"), {("fever", "pyrexia"): True}).score([("pyrexia", "fever")]).tolist()
+    [1.0]
+    """
+    return measure.with_stage(Decisions(dict(decided)))
+
+
+def decisions_of(measure: Measure) -> Decided:
+    """The decided pairs of a measure."""
+    return next((stage.decided for stage in measure.stages if isinstance(stage, Decisions)), {})
+
 
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
 """Origin of a score: a reviewer, identical texts, the terminologies, the measure on names of a concept or on texts."""
@@ -38,24 +101,17 @@ class Terminologies(Stage):
     ----------
     name : str, optional
         Name of the measure with this stage; by default made of the names of the measure and the terminologies.
-    lenient : bool
-        Whether blocks have 1 if one text is more general, which is the same under some policies.
     """
 
     rank = 4
     has_directions = True
 
-    def __init__(self, lookup: NameLookup, name: str | None = None, *, lenient: bool = False) -> None:
-        self.lookup, self.lenient = lookup, lenient
-        self._name = name
-
-    def as_lenient(self) -> Terminologies:
-        """The stage for a policy by which a more general text is the same."""
-        return Terminologies(self.lookup, self._name, lenient=True)
+    def __init__(self, lookup: NameLookup, name: str | None = None) -> None:
+        self.lookup, self._name = lookup, name
 
     def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> _LookedUpTexts:
         """The concepts of the texts."""
-        return _LookedUpTexts(self.lookup, texts, stronger if self.lenient else mutual)
+        return _LookedUpTexts(self.lookup, texts)
 
     def name_with(self, name: str) -> str:
         """The names of the measure and of the terminologies."""
@@ -77,8 +133,7 @@ class _LookedUpTexts(PreparedStage):
     one has an ancestor of the other. Such pairs of groups are few; their keys are sorted.
     """
 
-    def __init__(self, lookup: NameLookup, texts: Sequence[str], equivalence: Callable[[Floats], Floats]) -> None:
-        self._equivalence = equivalence
+    def __init__(self, lookup: NameLookup, texts: Sequence[str]) -> None:
         numbers: dict[tuple[Concept, ...], int] = {}
         concept_sets = map(lookup.find, texts)
         self._group = np.array(
@@ -122,24 +177,6 @@ class _LookedUpTexts(PreparedStage):
 
         return Step(first, second, combine)
 
-    def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
-        """P by the measure and by names; pairs that the terminologies decide are replaced."""
-        result = np.array(ask(rows, columns), dtype=np.float32)
-        is_shared = (self._mask[rows][:, None] & self._mask[columns][None, :]) > 0
-        for texts, other_texts, view, shared in (
-            (rows, columns, result, is_shared),
-            (columns, rows, result.T, is_shared.T),
-        ):
-            with_names = np.flatnonzero(self._sizes[self._group[texts]] > 0)
-            names, owner = self._names_of(texts[with_names])
-            if len(names):
-                first = np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0]))
-                best = np.maximum.reduceat(np.asarray(ask(names, other_texts)), first, axis=0)
-                measured = view[with_names]
-                view[with_names] = np.where(shared[with_names], measured, np.maximum(measured, best))
-        self._decide(result, rows, columns, is_shared)
-        return result
-
     def sources(self, left_texts: Ints, right_texts: Ints) -> Iterator[Source]:
         """Where the score of each pair comes from."""
         is_decided = ~np.isnan(self._decided(left_texts, right_texts)[:, 0])
@@ -161,19 +198,6 @@ class _LookedUpTexts(PreparedStage):
         result[is_related] = self._values[index[is_related]]
         result[left_texts == right_texts] = 1.0
         return result
-
-    def _decide(self, result: NDArray[np.float32], rows: Ints, columns: Ints, is_shared: Bools) -> None:
-        """Replace the scores of pairs that the terminologies decide."""
-        measured = result.copy() if np.isnan(self._values).any() else result
-        result[is_shared] = 0.0
-        row_groups, column_groups = self._group[rows], self._group[columns]
-        first, second = np.divmod(self._keys, self._n_groups)
-        equivalence = self._equivalence(self._values)
-        is_present = np.isin(first, row_groups) & np.isin(second, column_groups) & (equivalence != 0)
-        for key in np.flatnonzero(is_present).tolist():
-            cells = np.ix_(np.flatnonzero(row_groups == first[key]), np.flatnonzero(column_groups == second[key]))
-            result[cells] = measured[cells] if np.isnan(equivalence[key]) else equivalence[key]
-        result[rows[:, None] == columns[None, :]] = 1.0
 
     def _names_of(self, texts: Ints) -> tuple[Ints, Ints]:
         """Numbers of the names of texts, and the index of the text that each belongs to."""
