@@ -87,7 +87,7 @@ class LoadedMeasures:
         """The measure with the terminologies as their files are now."""
         if not paths:
             return self.measure(name)
-        from softirr.meaning.measures.terminology import with_terminology
+        from softirr.meaning.measures.known_pairs import with_terminology
 
         terminologies = self._opened(paths)
         with self._lock:
@@ -110,7 +110,7 @@ class LoadedMeasures:
         decisions: Sequence[Mapping[str, Any]] = (),
     ) -> Any:
         """The project's measure under its policy, with its reviewers' decisions."""
-        from softirr.meaning.measures.decisions import with_decisions
+        from softirr.meaning.measures.known_pairs import with_decisions
 
         measure = self.measure_under(settings.measure, settings.policy, settings.terminologies)
         decided = _verdicts(decisions, casefold=settings.casefold)

@@ -7,7 +7,7 @@ padding, one product for query, key and value, and in the last layer only the fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,12 +22,8 @@ _SAFE = 60.0
 """Largest absolute score: exp(60) times a thousand tokens, and exp(-60), are well within float32."""
 
 
-class Forward(Protocol):
-    """Logits of packed inputs."""
-
-    def __call__(self, batch: Packed) -> Tensor:
-        """Logits, shape (pairs, labels), float32, on the model's device."""
-        ...
+Forward = Callable[[Packed], Tensor]
+"""Logits of packed inputs, shape (pairs, labels), float32, on the model's device."""
 
 
 def to_device(array: np.ndarray, device: torch.device) -> Tensor:

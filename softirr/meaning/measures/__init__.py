@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,67 +175,52 @@ class Family:
         What follows the colon: ``model``, ``path``, or nothing.
     models : str
         The family of its known models in ``softirr/inference/known_models.tsv``; empty without a model.
-    directional, cheap : bool
-        As for :class:`CatalogueEntry`.
+    entry : CatalogueEntry
+        Its line in the list, without a model.
     """
 
-    name: str
     module: str
     takes: str
     models: str
-    directional: bool
-    cheap: bool
-    speed: str
-    device: str
-    summary: str
+    entry: CatalogueEntry
 
 
 @functools.cache
 def families() -> dict[str, Family]:
     """Every family by its name."""
-    return {
-        name: Family(name, module, takes, models, directional == "yes", cheap == "yes", *described)
-        for name, module, takes, models, directional, cheap, *described in rows("families", "softirr.meaning.measures")
-    }
+    result = {}
+    for name, module, takes, models, directional, cheap, *described in rows("families", "softirr.meaning.measures"):
+        speed, device, summary = described
+        listed_name = f"{name}:PATH" if takes == "path" else name
+        entry = CatalogueEntry(listed_name, summary, bool(models), directional == "yes", cheap == "yes", speed, device)
+        result[name] = Family(module, takes, models, entry)
+    return result
 
 
 def catalogue() -> list[CatalogueEntry]:
     """Every measure by name, those with models once for each known model; imports neither torch nor transformers."""
-    without_models = [_entry(family) for family in families().values() if not family.models]
-    with_models = sorted((family for family in families().values() if family.models), key=lambda f: f.name != "nli")
+    without_models = [family.entry for family in families().values() if not family.models]
+    with_models = sorted((family for family in families().values() if family.models), key=lambda f: f.models != "nli")
     pinned_models = [
-        _known(family, model) for family in with_models for model in KNOWN_MODELS if model.family == family.models
+        _known(family.entry, model) for family in with_models for model in KNOWN_MODELS if model.family == family.models
     ]
-    return [*without_models, _bundled(families()["nli"]), *pinned_models]
+    return [*without_models, _bundled(families()["nli"].entry), *pinned_models]
 
 
-def _entry(family: Family, **more: Any) -> CatalogueEntry:
-    described: dict[str, Any] = {
-        "name": family.name + (":PATH" if family.takes == "path" else ""),
-        "summary": family.summary,
-        "needs_model": bool(family.models),
-        "directional": family.directional,
-        "cheap": family.cheap,
-        "speed": family.speed,
-        "device": family.device,
-    }
-    return CatalogueEntry(**(described | more))
-
-
-def _bundled(family: Family) -> CatalogueEntry:
-    summary = f"{family.summary} by the bundled model"
+def _bundled(entry: CatalogueEntry) -> CatalogueEntry:
+    entry = replace(entry, summary=f"{entry.summary} by the bundled model")
     try:
         model = bundled_model()
     except InputError:
-        return _entry(family, summary=summary, installed=False)
+        return replace(entry, installed=False)
     size = f"{sum(p.stat().st_size for p in model.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
-    return _entry(family, summary=summary, size=size, model=model.name)
+    return replace(entry, size=size, model=model.name)
 
 
-def _known(family: Family, model: KnownModel) -> CatalogueEntry:
-    return _entry(
-        family,
-        name=f"{family.name}:{model.short}",
+def _known(entry: CatalogueEntry, model: KnownModel) -> CatalogueEntry:
+    return replace(
+        entry,
+        name=f"{entry.name}:{model.short}",
         size=f"{model.size} parameters",
         model=model.hub,
         revision=model.revision,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from softirr.inference.models import FoundModel, content_hash, find_model
 from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
+
+if TYPE_CHECKING:  # imports torch
+    from softirr.inference.encoder import TextEncoder
 
 _PRODUCTS = 65_536
 """Number of pairs of vectors that are multiplied at a time."""
@@ -33,39 +36,24 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     model : str
         Folder, hub name or short name.
     **options
-        As for :class:`EmbeddingOptions`.
+        As for :class:`softirr.inference.encoder.TextEncoder`.
 
     Raises
     ------
     InputError
         If no model is named, it can't be found or used, or an option is not known.
     """
-    refuse_unknown(name, options, EmbeddingOptions)
     if model is None:
         raise InputError(
             "The measure embedding needs a model behind a colon, such as embedding:pubmedbert or embedding:FOLDER."
         )
-    return Embedding(f"{name}:{model}", find_model(model, "embedding"), EmbeddingOptions(**options))
+    if (engine := options.pop("engine", "local")) != "local":
+        raise InputError(f"Embeddings run on the engine local, not on {engine!r}: one pass a text needs no cluster.")
+    from softirr.inference.encoder import TextEncoder
 
-
-@dataclass(frozen=True, kw_only=True)
-class EmbeddingOptions:
-    """Options of a measure by embeddings.
-
-    Attributes
-    ----------
-    device, precision, prompt, prompt_name, max_length
-        See :class:`softirr.inference.encoder.TextEncoder`.
-    engine
-        ``local``: one pass per text needs no cluster.
-    """
-
-    device: str = "auto"
-    precision: str = "auto"
-    prompt: str | None = None
-    prompt_name: str | None = None
-    max_length: int | None = None
-    engine: str = "local"
+    refuse_unknown(name, options, TextEncoder, also=("engine",))
+    found_model = find_model(model, "embedding")
+    return Embedding(f"{name}:{model}", found_model, TextEncoder(found_model.folder, **options))
 
 
 class Embedding(IndexedMeasure):
@@ -77,27 +65,13 @@ class Embedding(IndexedMeasure):
         The name that the measure was requested by.
     located
         The model.
-    options
-        How to run the encoder.
+    encoder
+        Turns texts into vectors.
     """
 
-    def __init__(self, name: str, located: FoundModel, options: EmbeddingOptions) -> None:
-        from softirr.inference.encoder import TextEncoder
-
-        if options.engine != "local":
-            raise InputError(
-                f"Embeddings run on the engine local, not on {options.engine!r}: one pass a text needs no cluster."
-            )
+    def __init__(self, name: str, located: FoundModel, encoder: TextEncoder) -> None:
         super().__init__(name)
-        self._located = located
-        self._encoder = TextEncoder(
-            located.folder,
-            device=options.device,
-            precision=options.precision,
-            prompt=options.prompt,
-            prompt_name=options.prompt_name,
-            max_length=options.max_length,
-        )
+        self._located, self._encoder = located, encoder
         self._sha256 = content_hash(located.folder)
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._counts = {"truncated": 0, "clipped": 0}  # shared with copies that have other stages

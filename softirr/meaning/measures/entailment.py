@@ -28,7 +28,7 @@ from softirr.inference.models import (
     multilingual_model,
     stated_hash,
 )
-from softirr.meaning.measures.arrays import Floats, Ints
+from softirr.meaning.measures.arrays import Bools, Floats, Ints
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.engines import ByLanguage, OpenedLater, open_engine, runs_on_processor
 from softirr.meaning.measures.labels import given_order, resolve, stated
@@ -145,22 +145,15 @@ class Entailment(Measure):
 
         With the bundled models, they are 0 for texts in different scripts or with different symbols.
         """
+        is_read: Bools = np.ones(len(left_texts), dtype=bool)
         if self._multilingual is not None:
-            differ = pairs_across_scripts(texts, left_texts, right_texts)
-            if differ.any():
-                result, read = np.zeros((len(left_texts), 2)), np.flatnonzero(~differ)
-                result[read] = self._directions(texts, left_texts[read], right_texts[read])
-                return result
-        return self._directions(texts, left_texts, right_texts)
-
-    def _directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
-        first, second = (
-            np.stack([left_texts, right_texts], axis=1).ravel(),
-            np.stack([right_texts, left_texts], axis=1).ravel(),
-        )
-        outputs = self._engine.run(texts, first, second)
+            is_read = ~pairs_across_scripts(texts, left_texts, right_texts)
+        a, b = left_texts[is_read], right_texts[is_read]
+        outputs = self._engine.run(texts, np.stack([a, b], axis=1).ravel(), np.stack([b, a], axis=1).ravel())
         self._counts["truncated"] += int(outputs.truncated.reshape(-1, 2).any(axis=1).sum())
-        return self._entailment(outputs.logits).reshape(-1, 2)
+        result = np.zeros((len(left_texts), 2), dtype=np.float64)
+        result[is_read] = self._entailment(outputs.logits).reshape(-1, 2)
+        return result
 
     def describe(self) -> Provenance:
         """Model, device, number format, meaning of the outputs and number of pairs that were cut.

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from softirr.errors import InputError
 from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.protocols import Measure, refuse_unknown
 from softirr.provenance import Provenance
+
+if TYPE_CHECKING:  # they import torch and openai
+    from softirr.inference.causal import CausalModel
+    from softirr.meaning.measures.chat_server import ServerModel
 
 TASK = (
     "Two annotators described the same thing in free text. Decide whether the premise entails the hypothesis: "
@@ -34,27 +38,6 @@ VERBALISED = (
     "that the premise entails the hypothesis.\n\nPremise: %s\nHypothesis: %s"
 )
 _NUMBER = re.compile(r'["\']?probability["\']?\s*[:=]\s*["\']?([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)')
-
-
-class LanguageModel(Protocol):
-    """A chat model in this process or on a server."""
-
-    @property
-    def key(self) -> str:
-        """Everything besides the prompt that its answers depend on."""
-        ...
-
-    def describe(self) -> Provenance:
-        """Name, hash, device and number format; the caller adds the measure's name."""
-        ...
-
-    def yes_minus_no(self, prompts: Sequence[str]) -> Floats:
-        """l_yes - l_no of each prompt's answer, shape (n,); nan if the answer is neither."""
-        ...
-
-    def write(self, prompts: Sequence[str]) -> list[str]:
-        """The greedily decoded answer to each prompt."""
-        ...
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
@@ -116,7 +99,7 @@ class Judge(Measure):
     has_directions = True
     may_fail = True
 
-    def __init__(self, name: str, model: LanguageModel, *, verbalised: bool) -> None:
+    def __init__(self, name: str, model: CausalModel | ServerModel, *, verbalised: bool) -> None:
         super().__init__(re.sub(r"//[^/@]*@", "//", name))
         self._model, self._verbalised = model, verbalised
         self._counts = {"failed": 0}  # shared with copies that have other stages

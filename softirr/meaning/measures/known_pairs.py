@@ -9,7 +9,7 @@ measure compares the texts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -177,15 +177,14 @@ class _LookedUpTexts(PreparedStage):
 
         return Step(first, second, combine)
 
-    def sources(self, left_texts: Ints, right_texts: Ints) -> Iterator[Source]:
+    def sources(self, left_texts: Ints, right_texts: Ints) -> list[Source]:
         """Where the score of each pair comes from."""
         is_decided = ~np.isnan(self._decided(left_texts, right_texts)[:, 0])
         has_names = (self._mask[left_texts] & self._mask[right_texts]) == 0
         has_names &= (self._sizes[self._group[left_texts]] > 0) | (self._sizes[self._group[right_texts]] > 0)
-        for is_same, decided, uses_names in zip(
-            (left_texts == right_texts).tolist(), is_decided.tolist(), has_names.tolist(), strict=True
-        ):
-            yield "identical" if is_same else "terminology" if decided else "names" if uses_names else "measure"
+        conditions = [left_texts == right_texts, is_decided, has_names]
+        sources: list[Source] = np.select(conditions, ["identical", "terminology", "names"], "measure").tolist()
+        return sources
 
     def _decided(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) by the terminologies, shape (n, 2); nan if they do not decide."""
@@ -283,7 +282,7 @@ def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
     a, b = left_texts, right_texts
     for prepared in measure.pipeline(texts).stages:
         if isinstance(prepared, _LookedUpTexts):
-            result = list(prepared.sources(a, b))
+            result = prepared.sources(a, b)
         a, b = prepared.rewrite(a, b)
     decided = decisions_of(measure)
     for k, (i, j) in enumerate(zip(left_texts.tolist(), right_texts.tolist(), strict=True)):

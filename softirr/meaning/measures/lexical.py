@@ -166,6 +166,9 @@ class _Separators(dict[int, int | None]):
         return self[code]
 
 
+_SEPARATORS = _Separators()
+
+
 def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
     """The set of a text's words: runs of letters, marks, digits and symbols, case-folded by default.
 
@@ -178,13 +181,9 @@ def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
     text : str
         Normalized.
     """
-    return _tokens(text, casefold, _Separators())
-
-
-def _tokens(text: str, casefold: bool, separators: _Separators) -> frozenset[str]:
     if casefold:
         text = text.casefold()
-    return frozenset(text.translate(separators).split()) or frozenset(text.split())
+    return frozenset(text.translate(_SEPARATORS).split()) or frozenset(text.split())
 
 
 class TokenOverlap(IndexedMeasure):
@@ -202,13 +201,12 @@ class TokenOverlap(IndexedMeasure):
         """The texts' words as a sparse incidence matrix, so that a block is one sparse product."""
         from scipy import sparse
 
-        separators = _Separators()
         vocabulary: dict[str, int] = {}
         starts = np.zeros(len(texts) + 1, dtype=np.int64)
         columns: list[int] = []
         for row, text in enumerate(texts):
             columns.extend(
-                vocabulary.setdefault(word, len(vocabulary)) for word in _tokens(text, self._casefold, separators)
+                vocabulary.setdefault(word, len(vocabulary)) for word in tokens(text, casefold=self._casefold)
             )
             starts[row + 1] = len(columns)
         words = sparse.csr_matrix(

@@ -76,16 +76,6 @@ class _Unit:
     plausible: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class _Token:
-    """A number in digits or words, and the unit after it."""
-
-    text: str
-    start: int
-    end: int
-    unit: str
-
-
 def numbers(text: str, unread: Sequence[tuple[int, int]]) -> Iterator[Value]:
     """Numbers of a text outside `unread`, with their units and bounds.
 
@@ -97,51 +87,47 @@ def numbers(text: str, unread: Sequence[tuple[int, int]]) -> Iterator[Value]:
     is_unread = bytearray(len(text) + 1)
     for first, last in unread:
         is_unread[first:last] = b"\1" * (last - first)
-    tokens = [
-        _Token(match["number"], match.start("number"), match.end(), match["unit"] or "")
-        for match in _amount().finditer(text)
-        if not any(is_unread[match.start() : match.end()])
-    ]
-    if tokens and (enumerator := _ENUMERATOR.match(text)) and tokens[0].start < enumerator.end():
+    tokens = [match for match in _amount().finditer(text) if not any(is_unread[match.start() : match.end()])]
+    if tokens and (enumerator := _ENUMERATOR.match(text)) and tokens[0].start() < enumerator.end():
         tokens = tokens[1:]
     for k, token in enumerate(tokens):
-        following = text[token.end : tokens[k + 1].start] if k + 1 < len(tokens) else "."
-        unit = _unit_of(token.unit)
-        if not token.unit and k + 1 < len(tokens) and _RANGE.fullmatch(following):
-            shared = _unit_of(tokens[k + 1].unit)  # 2-3 weeks, 2 x 3 cm; not 2 x 5 mg
+        following = text[token.end() : tokens[k + 1].start()] if k + 1 < len(tokens) else "."
+        unit = _unit_of(token["unit"] or "")
+        if not token["unit"] and k + 1 < len(tokens) and _RANGE.fullmatch(following):
+            shared = _unit_of(tokens[k + 1]["unit"] or "")  # 2-3 weeks, 2 x 3 cm; not 2 x 5 mg
             unit = shared if shared and (shared.quantity == "length" or not _TIMES.fullmatch(following)) else None
-        previous = text[tokens[k - 1].end : token.start] if k else "."
+        previous = text[tokens[k - 1].end() : token.start()] if k else "."
         touches = bool(_TOUCHES.fullmatch(following) or _TOUCHES.fullmatch(previous))
         value = _value(text, token, unit, touches=touches)
         if value is not None:
             yield value
 
 
-def _value(text: str, token: _Token, unit: _Unit | None, *, touches: bool) -> Value | None:
-    parsed = _parse(token.text, text)
+def _value(text: str, token: re.Match[str], unit: _Unit | None, *, touches: bool) -> Value | None:
+    parsed = _parse(token["number"], text)
     if parsed is None:
         return None
     number, step, is_open = parsed
-    first = max(0, token.start - _NEAR)
-    preceding = text[first : token.start]
+    first = max(0, token.start() - _NEAR)
+    preceding = text[first : token.start()]
     sign = re.search(r"(?:(?<![\w).])[-+−]|\bminus\s)$", preceding)
-    start = first + sign.start() if sign else token.start
+    start = first + sign.start() if sign else token.start()
     if sign and sign[0] != "+":
         number = -number
     bound = _bound().search(text[first:start])
-    kind = "over" if text[token.end : token.end + 1] == "+" and token.unit else "open" if is_open else ""
+    kind = "over" if token["unit"] and text[token.end() : token.end() + 1] == "+" else "open" if is_open else ""
     if bound is not None:
         start, kind = first + bound.start(), _bound_words()[" ".join(bound[0].casefold().split())]
     is_amount = unit is not None and _is_plausible(unit, number, preceding)
-    end = token.end if is_amount or not token.unit else token.start + len(token.text)
+    end = token.end() if is_amount else token.end("number")
     low, high = number - step / 2, number + step / 2
     if not is_amount or unit is None:
         return Value(NUMBER, low, high, start, end, kind)
-    if touches and token.unit:  # 5 ft 10 in, 2 h 45
-        return Value(f"{unit.quantity} {token.unit.casefold()}", low, high, start, end, kind)
-    amount = "" if is_open else _amount_in_one_form(unit, number, token.text)
+    if touches and token["unit"]:  # 5 ft 10 in, 2 h 45
+        return Value(f"{unit.quantity} {token['unit'].casefold()}", low, high, start, end, kind)
+    amount = "" if is_open else _amount_in_one_form(unit, number, token["number"])
     low, high = (unit.factor * limit + unit.offset for limit in (low, high))
-    return Value(unit.quantity, low, high, start, end, kind, amount, bool(amount and token.unit and not touches))
+    return Value(unit.quantity, low, high, start, end, kind, amount, bool(amount and token["unit"] and not touches))
 
 
 def _parse(digits: str, text: str) -> tuple[float, float, bool] | None:

@@ -22,7 +22,7 @@ from softirr.meaning.measures.facts import SIDE, facts_of
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
-from softirr.meaning.policy.attributes import KINDS, LONGEST
+from softirr.meaning.policy.attributes import KINDS, LONGEST, attributes, without
 from softirr.meaning.policy.reasons import Reason
 from softirr.meaning.policy.text_parts import Known, are_opposites, is_misspelling, look_alike, parts_of
 from softirr.provenance import Progress
@@ -98,9 +98,7 @@ def _score(
     measure: Measure, cache: PairCache | None, progress: Progress | None, pairs: Sequence[tuple[str, str]]
 ) -> Floats:
     texts, first, second = numbered_pairs(pairs)
-    scorer = PairScorer(measure, texts, cache=cache, progress=progress)
-    directions = scorer.entail(first, second)
-    return np.repeat(scorer.score(first, second)[:, None], 2, axis=1) if directions is None else directions
+    return PairScorer(measure, texts, cache=cache, progress=progress).directions(first, second)
 
 
 class _Case:
@@ -116,7 +114,7 @@ class _Case:
 
     def without(self, kinds: tuple[str, ...]) -> _Trial:
         """Both texts without attributes of these kinds."""
-        return self.parts[0].without(kinds), self.parts[1].without(kinds)
+        return without(self.a, kinds), without(self.b, kinds)
 
     @cached_property
     def heads(self) -> _Trial:
@@ -125,7 +123,7 @@ class _Case:
 
     def attribute(self, kind: str, *also: str) -> Reason:
         """The reason that the texts differ in these attributes."""
-        left_wording, right_wording = (", ".join(text_parts.attributes.of(kind)) for text_parts in self.parts)
+        left_wording, right_wording = (", ".join(attributes(text).of(kind)) for text in (self.a, self.b))
         return Reason(kind, left_wording, right_wording, also)
 
     @cached_property

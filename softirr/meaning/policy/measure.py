@@ -111,11 +111,7 @@ class PolicyStage(Stage):
 
 def _numbers(values: Sequence[AttributeValue | None]) -> Ints:
     """Values of one attribute as numbers: 0 for texts without it, -1 if it is not understood."""
-    numbers: dict[AttributeValue, int] = {frozenset(): 0}
-    return np.array(
-        [-1 if attribute is None else numbers.setdefault(attribute, len(numbers)) for attribute in values],
-        dtype=np.int64,
-    )
+    return np.where([attribute is None for attribute in values], -1, numbered(values))
 
 
 def _attribute_values(every_value: Sequence[Sequence[AttributeValue | None]]) -> Iterator[FactComparison]:

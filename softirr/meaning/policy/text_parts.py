@@ -14,7 +14,7 @@ from importlib import resources
 from itertools import chain
 
 from softirr.meaning.lexicon import opposites
-from softirr.meaning.policy.attributes import LONGEST, Attributes, attributes, without
+from softirr.meaning.policy.attributes import LONGEST, attributes
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _LISTED = re.compile(r"\s*[,;\n]\s*|(?<=[\w\s])\s*[/&+]\s*(?=\w)|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
@@ -31,26 +31,15 @@ class TextParts:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._shorter: dict[tuple[str, ...], str] = {}
-
-    @cached_property
-    def attributes(self) -> Attributes:
-        """Its attributes and its head."""
-        return attributes(self._text)
 
     @cached_property
     def wordings(self) -> dict[str, list[str]]:
         """The wordings of each attribute, in folded case and sorted."""
         wordings: dict[str, list[str]] = {}
-        for span in self.attributes.spans:
-            wordings.setdefault(span.kind, []).append(self.attributes.text[span.start : span.end].casefold())
+        read = attributes(self._text)
+        for span in read.spans:
+            wordings.setdefault(span.kind, []).append(read.text[span.start : span.end].casefold())
         return {kind: sorted(spans) for kind, spans in wordings.items()}
-
-    def without(self, kinds: tuple[str, ...]) -> str:
-        """The text without attributes of these kinds."""
-        if kinds not in self._shorter:
-            self._shorter[kinds] = without(self._text, kinds)
-        return self._shorter[kinds]
 
     @cached_property
     def words(self) -> tuple[str, ...]:
