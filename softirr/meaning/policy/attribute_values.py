@@ -16,7 +16,7 @@ from collections import defaultdict
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from softirr.meaning.lexicon import any_of, entries
+from softirr.meaning.lexicon import any_of, entries, rows
 from softirr.meaning.measures.facts import SIDE, SIGN, facts_of
 from softirr.meaning.measures.quantities import NUMBER, Value, number_words
 from softirr.meaning.policy.attributes import attributes
@@ -24,27 +24,21 @@ from softirr.meaning.policy.attributes import attributes
 AttributeValue = frozenset[tuple[str, tuple[str, ...]]]
 """Dimensions of an attribute in a text, each with its values."""
 
+
+def _digits(kind: str) -> dict[str, str]:
+    return {wording: digits for row_kind, wording, digits in rows("number_wordings") if row_kind == kind}
+
+
 _AS_DIGITS = {
+    **_digits("amount"),
     **{word: str(number) for word, number in number_words().items()},
-    "single": "1",
-    "solitary": "1",
-    "once": "1",
-    "double": "2",
-    "twice": "2",
-    "a couple of": "2",
-    "a couple": "2",
-    "triple": "3",
-    "thrice": "3",
-    "a dozen": "12",
-    "dozen": "12",
+    **_digits("count"),
 }
-_AS_AMOUNT = {"a fortnight": "14 days", "fortnight": "14 days", "half an hour": "30 minutes", "half a year": "6 months"}
+_GRADES = _AS_DIGITS | _digits("grade")
 _MANY = re.compile(r"\b(?:several|many|multiple|numerous|a few|few|some)\b")
 _EVERY = re.compile(r"\b(?:every|each|per|daily|ago|old|age|aged|a day|a week|a month|a year)\b|/")
 _POINT = re.compile(r"\b(day|week|month|year|trimester)s?\s+(\d+)\b")
 _GRADE = re.compile(r"\b(grade|stage|class|degree)s?\W*(\w+)|\b(\w+)[- ](degree|grade)\b")
-_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5"}
-_ORDINALS = {"first": "1", "1st": "1", "second": "2", "2nd": "2", "third": "3", "3rd": "3", "fourth": "4", "4th": "4"}
 _SINGLE = re.compile(r"\ban?\s+(?=(?:day|week|month|year|hour|minute)s?\b)")
 _SHORT_TIMES = re.compile(r"(?<=\d)\s?([dwymh])(?!\w)")
 _WHOLE_TIME = {"d": " days", "w": " weeks", "y": " years", "m": " months", "h": " hours"}
@@ -131,11 +125,7 @@ def _said(kind: str, wording: str) -> list[tuple[str, str]]:
         return [("polarity", "no")] if not remaining.strip(" ,") else []
     if kind == "severity" and (grade := _GRADE.search(wording)):
         grade_name = grade[2] or grade[3]
-        scale, grade_name = (
-            grade[1] or grade[4],
-            _ROMAN.get(grade_name, _ORDINALS.get(grade_name, _AS_DIGITS.get(grade_name, grade_name))),
-        )
-        return [(scale, grade_name)]
+        return [(grade[1] or grade[4], _GRADES.get(grade_name, grade_name))]
     if kind == "time" and (lasting := _times(wording)):
         return lasting
     result = set()
@@ -185,7 +175,7 @@ def _amounts(wording: str) -> list[tuple[str, str]]:
 
 
 def _with_digits(wording: str) -> str:
-    for words, digits in (*_AS_AMOUNT.items(), *_AS_DIGITS.items()):
+    for words, digits in _AS_DIGITS.items():
         if words in wording:
             wording = re.sub(rf"\b{words}\b", digits, wording)
     return wording
