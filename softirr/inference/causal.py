@@ -63,10 +63,8 @@ class CausalModel:
             token_budget or _BUDGET.get(self._device.type, 2048),
             "There is not enough memory for a single prompt; use a smaller model or a server.",
         )
-        self._special = sorted(
-            {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}, key=len, reverse=True
-        )
-        self._special = [token for token in self._special if token.strip()]
+        special = {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}
+        self._special = sorted(filter(str.strip, special), key=len, reverse=True)
         self._yes, self._no = (torch.tensor(ids, device=self._device) for ids in self._variants())
 
     @property

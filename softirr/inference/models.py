@@ -27,8 +27,6 @@ class KnownModel:
 
 KNOWN_MODELS = tuple(KnownModel(*cells) for cells in rows("known_models", "softirr.inference"))
 
-_MULTILINGUAL = "multilingual"
-"""Folder of the bundled model for all other languages."""
 _ALLOWED = ["*.json", "*.txt", "*.model", "*.safetensors", "*.jinja", "merges.txt", "*.spm"]
 _TOKENIZER_FILE = re.compile(
     r"tokenizer|vocab|merges|special_tokens|added_tokens|spiece|sentencepiece|spm|chat_template"
@@ -117,8 +115,12 @@ def _download(hub: str, revision: str | None) -> Path:
 
 def multilingual_model() -> FoundModel | None:
     """The bundled model for texts that are not English; None if this installation has none."""
-    folder = Path(str(resources.files("softirr").joinpath("models", _MULTILINGUAL)))
-    return FoundModel(f"bundled {_MULTILINGUAL}", folder) if (folder / "config.json").is_file() else None
+    return _bundled("multilingual")
+
+
+def _bundled(name: str) -> FoundModel | None:
+    folder = Path(str(resources.files("softirr").joinpath("models", name)))
+    return FoundModel(f"bundled {name}", folder) if (folder / "config.json").is_file() else None
 
 
 def stated_hash(folder: Path) -> str:
@@ -134,19 +136,13 @@ def bundled_model() -> FoundModel:
     InputError
         If this installation has none.
     """
-    home = resources.files("softirr").joinpath("models")
-    folders = sorted(
-        Path(str(entry))
-        for entry in (home.iterdir() if home.is_dir() else ())
-        if entry.name != _MULTILINGUAL and entry.joinpath("config.json").is_file()
-    )
-    folder = next((folder for folder in folders if folder.name == "nli"), folders[0] if folders else None)
-    if folder is None:
+    model = _bundled("nli")
+    if model is None:
         raise InputError(
             "The bundled entailment model is not installed; name one behind a colon instead, such as nli:FOLDER, "
             "nli:pubmedbert or another name on the model hub."
         )
-    return FoundModel(f"bundled {folder.name}", folder)
+    return model
 
 
 def content_hash(folder: Path) -> str:

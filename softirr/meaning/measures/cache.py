@@ -12,7 +12,6 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -167,17 +166,16 @@ class SQLiteCache(PairCache):
             self._connection.close()
 
     def _read(self, keys: list[bytes]) -> list[Any]:
-        rows: list[Any] = []
-        for start in range(0, len(keys), ROWS_AT_ONCE):
-            batch = keys[start : start + ROWS_AT_ONCE]
-            marks = ",".join("?" * len(batch))
-            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({marks})"  # noqa: S608 - only ?
-            rows.extend(self._guarded(partial(self._fetch, query, batch)))
-        return rows
+        def read() -> list[Any]:
+            rows: list[Any] = []
+            for start in range(0, len(keys), ROWS_AT_ONCE):
+                batch = keys[start : start + ROWS_AT_ONCE]
+                marks = ",".join("?" * len(batch))
+                query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({marks})"  # noqa: S608
+                rows.extend(self._connection.execute(query, batch))
+            return rows
 
-    def _fetch(self, query: str, keys: list[bytes]) -> list[Any]:
-        # looked up at each call, because the connection is replaced after damage
-        return self._connection.execute(query, keys).fetchall()
+        return self._guarded(read)
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         def write() -> list[Any]:

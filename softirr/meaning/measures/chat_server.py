@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -102,15 +102,11 @@ class ServerModel:
 
     def _all(self, ask: Callable[[str], Any], prompts: Sequence[str]) -> list[Any]:
         with ThreadPoolExecutor(self._concurrency) as pool:
-            futures = [pool.submit(ask, prompt) for prompt in prompts]
             try:
-                for future in as_completed(futures):
-                    future.result()
-            except BaseException:
+                return list(pool.map(ask, prompts))
+            except BaseException:  # an interrupted run drops waiting prompts
                 pool.shutdown(wait=False, cancel_futures=True)
-                wait(futures, return_when=FIRST_EXCEPTION)
                 raise
-            return [future.result() for future in futures]
 
     def _ask(self, prompt: str, length: int, options: dict[str, Any]) -> Any:
         messages = [{"role": "user", "content": prompt}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import groupby
@@ -55,18 +55,21 @@ def comparisons(facts: Sequence[TextFacts], names: Collection[str] = FACTS) -> l
     >>> [comparison.fact for comparison in compared]
     ['value']
     """
-    all_comparisons = (*_values(facts), _sides(facts), _negations(facts))
+    frame = numbered(text_facts.frame for text_facts in facts)
+    is_list = np.array([text_facts.is_list for text_facts in facts], dtype=bool)
+    quantities = sorted({value.quantity for text_facts in facts for value in text_facts.values} - {SIDE})
+    values = [_values_of(quantity, facts, frame, is_list) for quantity in quantities]
+    all_comparisons = (*values, _sides(facts, frame, is_list), _negations(facts))
     return [comparison for comparison in all_comparisons if comparison.fact in names and _has_equal(comparison.key)]
 
 
 def any_differ(compared: Iterable[FactComparison], left_texts: Ints, right_texts: Ints) -> Bools:
-    """Which pairs of texts, by number, exclude each other by any fact; `left_texts` and `right_texts` broadcast."""
-    left_texts, right_texts = np.broadcast_arrays(left_texts, right_texts)
-    result = np.zeros(left_texts.shape, dtype=bool)
+    """Which pairs of texts, by number, exclude each other by any fact."""
+    result = np.zeros(len(left_texts), dtype=bool)
     for _, group in groupby(compared, key=lambda comparison: id(comparison.key)):
         first, *more = group
         key = first.key[left_texts]
-        pairs = np.nonzero((key > 0) & (key == first.key[right_texts]))
+        pairs = np.flatnonzero((key > 0) & (key == first.key[right_texts]))
         a, b = left_texts[pairs], right_texts[pairs]
         for comparison in (first, *more):
             result[pairs] |= comparison.exclude(a, b)
@@ -90,13 +93,6 @@ def _table(rows: Sequence[Sequence[float]], empty: float = np.nan) -> NDArray[An
     for k, row in enumerate(rows):
         table[k, : len(row)] = row
     return table
-
-
-def _values(facts: Sequence[TextFacts]) -> Iterator[FactComparison]:
-    frame = numbered(text_facts.frame for text_facts in facts)
-    is_list = np.array([text_facts.is_list for text_facts in facts], dtype=bool)
-    for quantity in sorted({value.quantity for text_facts in facts for value in text_facts.values} - {SIDE}):
-        yield _values_of(quantity, facts, frame, is_list)
 
 
 def _values_of(quantity: str, facts: Sequence[TextFacts], frame: Ints, is_list: Bools) -> FactComparison:
@@ -133,11 +129,9 @@ def _are_apart(low: Any, high: Any, other_low: Any, other_high: Any) -> Bools:
     return np.asarray(((high <= other_low + slack) | (other_high <= low + slack)) & ~is_same)
 
 
-def _sides(facts: Sequence[TextFacts]) -> FactComparison:
+def _sides(facts: Sequence[TextFacts], frame: Ints, is_list: Bools) -> FactComparison:
     """Sides of texts with the same words: different sides, or exchanged sides with all else in the same order."""
     codes = [tuple(int(value.low) for value in text_facts.of(SIDE)) for text_facts in facts]
-    frame = numbered(text_facts.frame for text_facts in facts)
-    is_list = np.array([text_facts.is_list for text_facts in facts], dtype=bool)
     together = np.array([reduce(or_, sides, 0) for sides in codes], dtype=np.int64)
     order = numbered(codes)
     words = numbered((f.words, f.denied, bool(sides)) if sides else None for f, sides in zip(facts, codes, strict=True))
@@ -175,7 +169,7 @@ class Facts(Stage):
         compared = comparisons(facts)
         return RewrittenTexts(
             [{0: text_facts.rewritten_text} for text_facts in facts],
-            is_different=partial(any_differ, compared) if compared else None,
+            is_different=partial(any_differ, compared),
             different=different,
         )
 

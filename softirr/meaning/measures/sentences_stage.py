@@ -63,6 +63,8 @@ class _Compared:
         Numbers of sentences, with the `n_equal` that both texts have.
     rows, columns : shape (k,)
         Pairs of the other sentences.
+    left_sentences, right_sentences : shape (m,)
+        Numbers of the texts to score.
     """
 
     index: int
@@ -70,6 +72,8 @@ class _Compared:
     n_equal: int
     rows: Ints
     columns: Ints
+    left_sentences: Ints
+    right_sentences: Ints
 
     def directions(self, values: Floats) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a), shape (1, 2), from the directions of the pairs of sentences."""
@@ -108,26 +112,25 @@ class _Paragraphs(PreparedStage):
         if not is_compared.any():
             return Step(left_texts, right_texts, lambda values: values)
         is_single = np.flatnonzero(~is_compared)
-        first, second, compared = [left_texts[is_single]], [right_texts[is_single]], []
-        for index in np.flatnonzero(is_compared).tolist():
-            a, b = int(left_texts[index]), int(right_texts[index])
-            pair, left_sentences, right_sentences = self._compare(index, a, b)
-            compared.append(pair)
-            first.append(left_sentences)
-            second.append(right_sentences)
+        compared = [
+            self._compare(index, int(left_texts[index]), int(right_texts[index]))
+            for index in np.flatnonzero(is_compared).tolist()
+        ]
 
         def combine(values: Floats) -> Floats:
             result = np.empty((len(left_texts), 2), dtype=np.float64)
             result[is_single] = values[: len(is_single)]
             start = len(is_single)
-            for pair, sentence_pairs in zip(compared, first[1:], strict=True):
-                result[pair.index] = pair.directions(values[start : start + len(sentence_pairs)])
-                start += len(sentence_pairs)
+            for pair in compared:
+                result[pair.index] = pair.directions(values[start : start + len(pair.left_sentences)])
+                start += len(pair.left_sentences)
             return result
 
+        first = [left_texts[is_single], *(pair.left_sentences for pair in compared)]
+        second = [right_texts[is_single], *(pair.right_sentences for pair in compared)]
         return Step(np.concatenate(first), np.concatenate(second), combine)
 
-    def _compare(self, index: int, a: int, b: int) -> tuple[_Compared, Ints, Ints]:
+    def _compare(self, index: int, a: int, b: int) -> _Compared:
         left_numbers, right_numbers = self._parts.get(a, [a]), self._parts.get(b, [b])
         sizes = len(left_numbers), len(right_numbers)
         has_single = min(sizes) == 1
@@ -138,7 +141,7 @@ class _Paragraphs(PreparedStage):
         first, second = first[rows], second[columns]
         if has_single:
             first, second = np.append(first, a), np.append(second, b)
-        return _Compared(index, sizes, len(equal), rows, columns), first, second
+        return _Compared(index, sizes, len(equal), rows, columns, first, second)
 
     def _near(
         self, left_sentences: Ints, right_sentences: Ints, left_positions: Floats, right_positions: Floats

@@ -138,6 +138,10 @@ def _present(texts: Ints, n_texts: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[texts]
 
 
+def _none_differ(left_texts: Ints, right_texts: Ints) -> Bools:
+    return np.zeros(len(left_texts), dtype=bool)
+
+
 class RewrittenTexts(PreparedStage):
     """Rewritten texts, and pairs that are called different.
 
@@ -166,9 +170,9 @@ class RewrittenTexts(PreparedStage):
         forms: Sequence[Mapping[int, str]],
         codes: Sequence[Ints] = (),
         *,
-        is_different: Callable[[Ints, Ints], Bools] | None = None,
+        is_different: Callable[[Ints, Ints], Bools] = _none_differ,
         different: Callable[[], float] = float,
-        adjust: Callable[[Floats], Floats] | None = None,
+        adjust: Callable[[Floats], Floats] = np.asarray,
         one_sided: bool = False,
     ) -> None:
         self._codes, self._is_different, self._one_sided = codes, is_different, one_sided
@@ -192,27 +196,22 @@ class RewrittenTexts(PreparedStage):
     def step(self, left_texts: Ints, right_texts: Ints) -> Step:
         """Ask about the rewritten pairs that are not called different."""
         a, b = self.rewrite(left_texts, right_texts)
-        if self._is_different is None:
-            return Step(a, b, self._adjusted)
         is_different = self._is_different(left_texts, right_texts)
         is_open = np.flatnonzero(~is_different)
 
         def combine(values: Floats) -> Floats:
             result = np.full((len(left_texts), 2), self._different() if is_different.any() else 0.0)
-            result[is_open] = self._adjusted(values)
+            result[is_open] = self._adjust(values)
             return result
 
         return Step(a[is_open], b[is_open], combine)
-
-    def _adjusted(self, values: Floats) -> Floats:
-        return values if self._adjust is None else self._adjust(values)
 
     def _key(self, text: Any, bits: Any) -> Any:
         return (text << len(self._codes)) | bits
 
     def _shared(self, left_texts: Ints, right_texts: Ints) -> Ints:
         """What pairs of texts share, as bits."""
-        bits = np.zeros(np.broadcast(left_texts, right_texts).shape, dtype=np.int64)
+        bits = np.zeros(len(left_texts), dtype=np.int64)
         for k, codes in enumerate(self._codes):
             a, b = codes[left_texts], codes[right_texts]
             is_same = (a == b) & (a > 0)
@@ -221,6 +220,6 @@ class RewrittenTexts(PreparedStage):
             bits |= is_same.astype(np.int64) << k
         return bits
 
-    def _form(self, texts: Ints, bits: Ints | int) -> Ints:
+    def _form(self, texts: Ints, bits: Ints) -> Ints:
         """The number, in `texts`, of each text's form."""
         return self._numbers[np.searchsorted(self._keys, self._key(texts, bits & self._bits_of[texts]))]

@@ -53,18 +53,6 @@ def _filled(wording: str) -> str:
     return _REFERENCE.sub(lambda match: pattern(match[1]), wording)
 
 
-@cache
-def rules() -> tuple[tuple[str, str, bool], ...]:
-    """The rules that recognize attributes; the first one that fits a place claims it.
-
-    Returns
-    -------
-    tuple of (str, str, bool)
-        Kind, regular expression, and whether the wording runs on to the end of the clause.
-    """
-    return tuple((kind, _filled(wording), ends == "clause") for kind, ends, wording in rows("attribute_rules"))
-
-
 KIND_NAMES = {
     "side": "side",
     "severity": "severity",
@@ -190,14 +178,15 @@ None of its words is taken for an attribute of the whole.
 
 @cache
 def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
-    """Compiled on first use, which takes a moment."""
-    # words begin after a boundary; a question mark may follow a word
-    begins = {True: "", False: r"(?<![\w-])"}
-    compiled = tuple(
-        (kind, re.compile(begins[wording.startswith(r"\?")] + f"(?:{wording})", re.IGNORECASE), runs_on)
-        for kind, wording, runs_on in rules()
-    )
-    return re.compile(rf"(?<![\w-]){pattern('name')}(?![\w])", re.IGNORECASE), compiled
+    """A pattern of names, and the rules: kind, pattern, and whether its wording runs on to the end of the clause.
+
+    The first rule that fits a place claims it. They are compiled on first use, which takes a moment.
+    """
+    compiled = []
+    for kind, ends, wording in rows("attribute_rules"):
+        begin = "" if wording.startswith(r"\?") else r"(?<![\w-])"  # a question mark may follow a word
+        compiled.append((kind, re.compile(f"{begin}(?:{_filled(wording)})", re.IGNORECASE), ends == "clause"))
+    return re.compile(rf"(?<![\w-]){pattern('name')}(?![\w])", re.IGNORECASE), tuple(compiled)
 
 
 _WORD = re.compile(r"\w+")

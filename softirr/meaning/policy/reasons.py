@@ -41,16 +41,15 @@ class Reason:
     @property
     def words(self) -> str:
         """The reason in words, such as "left against right"."""
-        if self.kind in KINDS:
-            if self.left_wording and self.right_wording:
-                return f"{self.left_wording} against {self.right_wording}"
-            return f"{_named(self.kind, self.left_wording)} against {_named(self.kind, self.right_wording)}"
+        first, second = self.left_wording, self.right_wording
         if self.kind == "more general":
             beside = f", apart from {' and '.join(self.also)}" if self.also else ""
-            return f"“{self.left_wording}” is more general than “{self.right_wording}”{beside}"
+            return f"“{first}” is more general than “{second}”{beside}"
         if self.kind == "one rater only":
-            return f"found by one rater only: {' and '.join(filter(None, (self.left_wording, self.right_wording)))}"
-        return f"{self.left_wording} against {self.right_wording}"
+            return f"found by one rater only: {' and '.join(filter(None, (first, second)))}"
+        if self.kind in KINDS and not (first and second):
+            first, second = _named(self.kind, first), _named(self.kind, second)
+        return f"{first} against {second}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
