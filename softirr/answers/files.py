@@ -174,8 +174,7 @@ def _content(source: Source, request: Request) -> _Content:
     """Return rows of a table, records of JSON, an object of JSON, or raw answers."""
     reader = recognized("file", request.options.format, source, general=not source.is_zip)
     if reader is not None:
-        content: _Content = reader.read(source, request)
-        return content
+        return reader.read(source, request)
     with unpacked(source) as folder:
         return _of_folder(folder, request)
 
@@ -194,8 +193,7 @@ def _of_folder(path: Path, request: Request) -> RawInput:
     folder = Folder.of(path, request.name, opened)
     reader = recognized("folder", request.options.format, folder)
     assert reader is not None, "any folder is at least a folder of tables"
-    raw: RawInput = reader.read(folder, request)
-    return raw
+    return reader.read(folder, request)
 
 
 def _of_content(content: _Content, source: Source, request: Request) -> RawInput:
@@ -206,8 +204,7 @@ def _of_content(content: _Content, source: Source, request: Request) -> RawInput
     if not isinstance(content, Mapping):
         return _of_records(content, source, request)
     if (reader := recognized("records", request.options.format, content)) is not None:
-        raw: RawInput = reader.read(iter([(1, content)]), request)
-        return raw
+        return reader.read(iter([(1, content)]), request)
     raise InputError(
         f"{source.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has "
         f'{{"item": ..., "rater": ..., '
@@ -227,8 +224,7 @@ def _of_records(records: Records, source: Source, request: Request) -> RawInput:
     names_others = options.rater or options.raters or not (reader and reader.takes_item)
     as_table = request.names_columns and names_others and options.format in ("auto", "json", "jsonl")
     if reader is not None and not as_table:
-        raw: RawInput = reader.read(all_records, request)
-        return raw
+        return reader.read(all_records, request)
     if not isinstance(first[1], Mapping) or not first[1]:
         raise InputError(
             f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."

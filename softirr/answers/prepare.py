@@ -53,10 +53,7 @@ def prepare(
     >>> table.texts, [(one.rater, one.reason) for one in table.excluded]
     (('fever', 'rash'), [('bob', 'missing, written as NA')])
     """
-    work = _new_work(raw, options, source, marks)
-    _merge_repeats(work)
-    work.notes += (*rater_notes(work), *table_notes(work))
-    _finish(work)
+    work = prepare_answers(raw, options, marks, source)
     table = table_of(work, dict.fromkeys(work.name_of(answer.rater)[0] for answer in raw.answers))
     if source is not None:
         reading = Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
@@ -68,11 +65,27 @@ def prepare(
     return replace(table, warnings=(*warnings, *table.warnings))
 
 
-def prepare_answers(raw: RawField, options: ReadOptions, marks: MissingMarks) -> Work:
-    """Return the answers to a field that count, and those that do not with the reason, without notes on the table."""
-    work = _new_work(raw, options, None, marks)
+def prepare_answers(
+    raw: RawField, options: ReadOptions, marks: MissingMarks | None = None, source: RawInput | None = None
+) -> Work:
+    """Return the answers to a field that count, and those that do not with the reason; parameters as for `prepare`."""
+    kind = options.kind_of(raw.name)
+    work = Work(
+        raw,
+        options,
+        find_kind(raw.kind if kind in (None, AUTO) else kind),
+        marks or MissingMarks.of(options.missing),
+        source or RawInput("", {"": raw}),
+        items=dict(raw.items),
+    )
     _merge_repeats(work)
-    _finish(work)
+    work.notes += (*rater_notes(work), *table_notes(work))
+    _match_regions(work)
+    _split_texts(work)
+    separate_values(work)
+    _leave_out_marks(work)
+    _leave_out_long(work)
+    read_values(work)
     return work
 
 
@@ -93,27 +106,6 @@ def table_of(work: Work, raters: Iterable[str]) -> AnnotationTable:
     n_long = sum(any(len(text) > LONGEST for text in texts) for texts in table.written)
     sentences = () if split.mode == "none" else (split.sentence(len(table.written), n_long),)
     return replace(table, split=split, warnings=sentences)
-
-
-def _new_work(raw: RawField, options: ReadOptions, source: RawInput | None, marks: MissingMarks | None) -> Work:
-    kind = options.kind_of(raw.name)
-    return Work(
-        raw,
-        options,
-        find_kind(raw.kind if kind in (None, AUTO) else kind),
-        marks or MissingMarks.of(options.missing),
-        source or RawInput("", {"": raw}),
-        items=dict(raw.items),
-    )
-
-
-def _finish(work: Work) -> None:
-    _match_regions(work)
-    _split_texts(work)
-    separate_values(work)
-    _leave_out_marks(work)
-    _leave_out_long(work)
-    read_values(work)
 
 
 def split_table(table: AnnotationTable, mode: str | None) -> AnnotationTable:

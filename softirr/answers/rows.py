@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
 from softirr.answers.read_options import ReadOptions
@@ -76,9 +76,8 @@ class Rows:
 
     def records(self) -> Records:
         """Yield each row as an object with the names of the columns."""
-        width = len(self.columns)
         for number, cells in _while_memory_lasts(self.rows):
-            yield number, dict(zip(self.columns, [*cells, *[None] * (width - len(cells))], strict=True))
+            yield number, dict(zip_longest(self.columns, cells))
 
     def location(self, number: int) -> str:
         """Return the place of a row, for messages."""

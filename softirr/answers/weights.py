@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -80,11 +81,7 @@ def weighted(
         item=table.item[is_counted],
         rater=table.rater[is_counted],
         answer=table.answer[is_counted],
-        written=tuple(
-            weights_array
-            for weights_array, is_counted_row in zip(table.written, is_counted.tolist(), strict=True)
-            if is_counted_row
-        ),
+        written=tuple(compress(table.written, is_counted.tolist())),
         excluded=(*table.excluded, *left_out),
         weights=numbers,
     )
