@@ -136,10 +136,12 @@ class RawField:
     _last: dict[tuple[str, str], int] | None = field(default=None, repr=False)
 
     def add(self, item: str, rater: str, texts: tuple[str, ...] | None, line: int = 0, reason: str = "") -> None:
-        """Add an answer."""
+        """Add an answer; one that does not count, for a reason, takes back the rater's earlier answer to the item."""
         item, rater = normalize(item), normalize(rater)
         self.items.setdefault(item)
-        if self._last is not None and not reason:
+        if reason:
+            self.retract(item, rater)
+        elif self._last is not None:
             self._last[item, rater] = len(self.answers)
         self.answers.append(RawAnswer(item, rater, texts, reason, (), line))
 
@@ -147,16 +149,14 @@ class RawField:
         """Add an item, which may have no answer."""
         self.items.setdefault(normalize(item))
 
-    def retract(self, item: str, rater: str, reason: str = "") -> None:
-        """Take back the rater's earlier answer to the item, for a reason if there is one."""
+    def retract(self, item: str, rater: str) -> None:
+        """Take back the rater's earlier answer to the item."""
         item, rater = normalize(item), normalize(rater)
         self.items.setdefault(item)
         if self._last is None:
             self._last = {(answer.item, answer.rater): n for n, answer in enumerate(self.answers) if not answer.reason}
         if (n := self._last.pop((item, rater), None)) is not None:
             self.answers[n] = self.answers[n]._replace(reason=OLDER_DUPLICATE)
-        if reason:
-            self.answers.append(RawAnswer(item, rater, None, reason))
 
 
 @dataclass

@@ -120,15 +120,11 @@ class Source:
         if self._file is not getattr(sys.stdin, "buffer", None):
             self._file.close()
 
-    def whole(self) -> bytes:
-        """All bytes at once."""
-        return b"".join(self.chunks())
-
     def seekable(self) -> IO[bytes]:
         """The whole input as a file that can be read in any order."""
         if self._copy is None:
             if self.path is None:
-                self._copy = io.BytesIO(self.whole())
+                self._copy = io.BytesIO(b"".join(self.chunks()))
             else:
                 for _ in self.chunks():  # for the hash
                     pass

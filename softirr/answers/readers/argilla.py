@@ -112,12 +112,10 @@ def _values(value: Any, kind: str) -> tuple[str, ...] | None:
 def _keep(field: RawField, item: str, user: Any, value: Any, status: str | None, location: tuple[int, str]) -> None:
     if not isinstance(user, str | int) or isinstance(user, bool) or not str(user).strip():
         raise InputError(f"{location[1]}: a response names no user.")
-    if status in _COUNT:
-        blank = value is None or (isinstance(value, str) and is_blank(value))
-        texts = (value,) if isinstance(value, str) else value
-        field.add(item, str(user), None if blank else texts, location[0])
-    else:
-        field.retract(item, str(user), DRAFT if status in ("draft", "pending") else DISCARDED)
+    reason = "" if status in _COUNT else DRAFT if status in ("draft", "pending") else DISCARDED
+    blank = value is None or (isinstance(value, str) and is_blank(value))
+    texts = (value,) if isinstance(value, str) else value
+    field.add(item, str(user), None if blank else texts, location[0], reason)
 
 
 def _responses(record: Mapping[str, Any], location: str) -> Iterator[tuple[str, Any, Any, str | None]]:

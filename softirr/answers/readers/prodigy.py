@@ -51,13 +51,10 @@ def _read(records: Records, request: Request) -> RawInput:
     key = _item_key(annotations)
     for entry in annotations:
         item = str(entry.record.get(key, entry.record["_input_hash"]))
-        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(entry.record.get("answer")))
+        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(entry.record.get("answer")), "")
         for field in fields.values():
             texts = _texts(entry.record, field.name, request.line(entry.line))
-            if reason is None:
-                field.add(item, entry.rater, texts, entry.line)
-            else:
-                field.retract(item, entry.rater, reason)
+            field.add(item, entry.rater, texts, entry.line, reason)
     keys = (name for entry in annotations for name in (*_UNREAD, _ACCEPT) if entry.record.get(name))
     unread = Counter(name for name in keys if name not in fields)
     notes = [*([_SEVERAL_QUESTIONS] if key == _TASK else []), *unread_fields(unread, "keys", request)]
