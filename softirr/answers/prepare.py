@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
-from softirr.answers.preparation import Key, Work, has_too_much, read_values, separate_values, within_limits
+from softirr.answers.preparation import Work, has_too_much, read_values, separate_values, within_limits
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
@@ -147,9 +147,9 @@ def _merge_repeats(work: Work) -> None:
         if reason := IGNORED if is_ignored else answer.reason:
             work.excluded.append(Excluded(answer.item, name, reason))
             continue
-        if not answer.texts and not answer.regions:
-            work.n_blank += answer.texts is None
-            if answer.texts is None and work.empty == "missing":
+        if answer.texts is None and not answer.regions:
+            work.n_blank += 1
+            if work.empty == "missing":
                 continue
         key, texts = (answer.item, name), answer.texts or ()
         if key not in work.answers:
@@ -187,26 +187,19 @@ def _match_regions(work: Work) -> None:
             f"{'it matches' if n == 1 else 'they match'} equal regions only."
         )
     by_item = work.by_item()
-    answers: dict[Key, tuple[str, ...]] = {}
-    items: dict[str, None] = {}
+    matched_answers: dict[str, dict[str, tuple[str, ...]]] = {}
     for item in work.items:
-        for name, by_rater in _region_items(work, item, by_item.get(item, {})):
-            items.setdefault(name)
-            answers |= {(name, rater): texts for rater, texts in by_rater.items()}
-    work.answers, work.items = answers, items
-
-
-def _region_items(
-    work: Work, item: str, by_rater: Mapping[str, tuple[str, ...]]
-) -> Iterator[tuple[str, Mapping[str, tuple[str, ...]]]]:
-    """Yield each matched region as an item with the texts of all raters; the item itself if it has no regions."""
-    regions = [(rater, *region) for rater in by_rater for region in work.regions[item, rater]]
-    if not regions:
-        yield item, by_rater
-        return
-    for number, group in enumerate(match_regions([(rater, region) for rater, region, _ in regions])):
-        texts = {regions[k][0]: regions[k][2] for k in group}
-        yield f"{item}#{number}", {rater: texts.get(rater, ()) for rater in by_rater}
+        by_rater = by_item.get(item, {})
+        regions = [(rater, *region) for rater in by_rater for region in work.regions[item, rater]]
+        if not regions:
+            matched_answers[item] = by_rater
+        for number, group in enumerate(match_regions([(rater, region) for rater, region, _ in regions])):
+            texts = {regions[k][0]: regions[k][2] for k in group}
+            matched_answers[f"{item}#{number}"] = {rater: texts.get(rater, ()) for rater in by_rater}
+    work.items = dict.fromkeys(matched_answers)
+    work.answers = {
+        (item, rater): texts for item, by_rater in matched_answers.items() for rater, texts in by_rater.items()
+    }
 
 
 def _split_texts(work: Work) -> None:
