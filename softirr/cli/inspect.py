@@ -123,9 +123,7 @@ def _answer_facts(inspection: Any) -> Iterator[tuple[str, str]]:
 
 def _missing_facts(inspection: Any) -> Iterator[tuple[str, str]]:
     if inspection.missing_marks:
-        marks = Counter[str]()
-        for counts in inspection.missing_marks.values():
-            marks.update(counts)
+        marks = sum(map(Counter, inspection.missing_marks.values()), Counter[str]())
         mark_counts = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
         by_rater = ", ".join(
             f"{printable(rater)} {sum(counts.values()):,}" for rater, counts in inspection.missing_marks.items()

@@ -96,10 +96,9 @@ def _damaged(name: str) -> str:
     return f"{name} is a damaged Excel workbook ({{error}}): open it in Excel and save it again."
 
 
-def _marks_inside(file: IO[bytes], name: str) -> list[bool]:
+def _marks_inside(file: IO[bytes], name: str) -> tuple[bool, bool]:
     """Return whether any sheet of a workbook has formulas and merged cells; the sheets are looked through in pieces."""
-    marks = (_FORMULA, _MERGED)
-    has_mark = [False] * len(marks)
+    patterns_inside: set[re.Pattern[bytes]] = set()
     with zipfile.ZipFile(file) as archive:
         sheets = [info for info in archive.infolist() if info.filename.startswith("xl/worksheets/")]
         if sum(info.file_size for info in archive.infolist()) > _LARGEST:
@@ -111,13 +110,10 @@ def _marks_inside(file: IO[bytes], name: str) -> list[bool]:
             with archive.open(info) as sheet_file:
                 while piece := sheet_file.read(1 << 20):
                     text = end + piece
-                    has_mark = [
-                        is_found or mark.search(text) is not None
-                        for is_found, mark in zip(has_mark, marks, strict=True)
-                    ]
+                    patterns_inside |= {mark for mark in (_FORMULA, _MERGED) if mark.search(text)}
                     end = text[-_TAG:]
     file.seek(0)
-    return has_mark
+    return _FORMULA in patterns_inside, _MERGED in patterns_inside
 
 
 def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[str | None]]]:
