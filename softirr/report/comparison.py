@@ -160,7 +160,25 @@ class Comparison(JsonObject):
             yield from forest_text([_row(group) for group in self.others])
         yield ""
         if len(self.differences) > 1:
-            yield from self._table()
+            rows = [
+                (
+                    f"{printable(entry.b)} − {printable(entry.a)}",
+                    number(entry.difference.value, sign=True, none="undefined"),
+                    interval(entry.difference.ci95, sign=True, none=""),
+                    _p(entry.p),
+                    _p(entry.p_adjusted),
+                )
+                for entry in self.differences
+            ]
+            yield from table_lines(("difference", "value", "95% interval", "p", "p adjusted"), rows)
+            n = len(rows)
+            if self.adjusted and any(entry.verdict for entry in self.differences):
+                yield (
+                    f"The intervals and p are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the "
+                    "intervals: with a probability of 95% none of them is wrong."
+                )
+            elif self.adjusted:
+                yield f"The intervals and p are adjusted for {n} differences (Holm 1979)."
         yield from self.sentences()
         for warning in self.warnings:
             yield f"Note: {warning}"
@@ -192,38 +210,11 @@ class Comparison(JsonObject):
             f"{interval(difference.ci95, sign=True)}, p {p}, {items}. {conclusion}"
         )
 
-    def _table(self) -> Iterable[str]:
-        rows = [
-            (
-                f"{printable(entry.b)} − {printable(entry.a)}",
-                number(entry.difference.value, sign=True, none="undefined"),
-                interval(entry.difference.ci95, sign=True, none=""),
-                _p(entry.p),
-                _p(entry.p_adjusted),
-            )
-            for entry in self.differences
-        ]
-        yield from table_lines(("difference", "value", "95% interval", "p", "p adjusted"), rows)
-        n = len(self.differences)
-        if self.adjusted and any(entry.verdict for entry in self.differences):
-            yield (
-                f"The intervals and p are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the "
-                "intervals: with a probability of 95% none of them is wrong."
-            )
-        elif self.adjusted:
-            yield f"The intervals and p are adjusted for {n} differences (Holm 1979)."
-
 
 def _row(group: Group) -> Row:
     coefficient = group.coefficient
-    n = plural(group.n_items, "item")
-    return Row(
-        group.label,
-        coefficient.value,
-        coefficient.ci95,
-        False,
-        n if coefficient.value is not None else coefficient.undefined or "",
-    )
+    note = coefficient.undefined or "" if coefficient.value is None else plural(group.n_items, "item")
+    return Row(group.label, coefficient.value, coefficient.ci95, False, note)
 
 
 def _p(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -78,13 +78,15 @@ _TEXTS: tuple[str, ...] = (
     "text",
     "relation",
 )
+_NO_INTERVAL = (None, None)
 _COUNTS = ("n_items", "n_raters", "support")
 
 
 def _coefficients(report_view: View, _: Mapping[str, Any]) -> _Part:
     columns = ["value", "standard_error", "low", "high", "undefined"]
     rows = [
-        (row.key, row.value, row.standard_error, *_ends(row.ci95), row.undefined) for row in report_view.coefficients
+        (row.key, row.value, row.standard_error, *(row.ci95 or _NO_INTERVAL), row.undefined)
+        for row in report_view.coefficients
     ]
     return ["coefficient"], columns, rows
 
@@ -103,7 +105,8 @@ def _items(report_view: View, _: Mapping[str, Any]) -> _Part:
 
 def _raters(report_view: View, _: Mapping[str, Any]) -> _Part:
     rows = [
-        (row.id, row.n_items, row.agreement, *_ends(row.ci95), row.cohen_kappa, row.sigma) for row in report_view.people
+        (row.id, row.n_items, row.agreement, *(row.ci95 or _NO_INTERVAL), row.cohen_kappa, row.sigma)
+        for row in report_view.people
     ]
     return ["rater"], ["n_items", "agreement", "low", "high", "cohen_kappa", "sigma"], rows
 
@@ -111,7 +114,7 @@ def _raters(report_view: View, _: Mapping[str, Any]) -> _Part:
 def _pairs(report_view: View, _: Mapping[str, Any]) -> _Part:
     columns = ["n_items", "agreement", "low", "high", "expected_agreement", "cohen_kappa", "sigma"]
     rows = [
-        (*row.raters, row.n_items, row.agreement, *_ends(row.ci95), row.expected, row.cohen_kappa, row.sigma)
+        (*row.raters, row.n_items, row.agreement, *(row.ci95 or _NO_INTERVAL), row.expected, row.cohen_kappa, row.sigma)
         for row in report_view.pairs
     ]
     return ["rater_a", "rater_b"], columns, rows
@@ -148,10 +151,6 @@ def _matches(_: View, report: Mapping[str, Any]) -> _Part:
             for text in texts
         ]
     return ["item", "match", "rater"], ["text", "equivalence", "relation", "support"], rows
-
-
-def _ends(interval: Sequence[float] | None) -> tuple[float | None, float | None]:
-    return (None, None) if interval is None else (interval[0], interval[1])
 
 
 _PARTS: dict[str, Callable[[View, Mapping[str, Any]], _Part]] = {

@@ -155,8 +155,7 @@ def consensus(
     nodes = [(r, t) for r, rater_texts in enumerate(sets) for t in rater_texts]
     rater_of_text = own_rater(nodes, len(texts))
     within: Callable[[list[int]], _Scores]
-    is_many = len(nodes) > MANY
-    if is_many:
+    if len(nodes) > MANY:
         sparse = SparseScores(P, directions, texts, rater_of_text)
         clusters, within = sparse.clusters(nodes), sparse.within
     else:
