@@ -124,11 +124,6 @@ def mutual(directions: Floats) -> Floats:
     return np.sqrt(directions[:, 0] * directions[:, 1])
 
 
-def stronger(directions: Floats) -> Floats:
-    """Equivalence if a text and a more general one mean the same: the larger of the two directions."""
-    return np.asarray(directions.max(axis=1))
-
-
 def with_equivalence(directions: Floats, equivalence: Floats) -> Floats:
     """Directions with the geometric mean `equivalence`.
 

@@ -101,7 +101,7 @@ class Judge(Measure):
 
     def __init__(self, name: str, model: CausalModel | ServerModel, *, verbalised: bool) -> None:
         super().__init__(re.sub(r"//[^/@]*@", "//", name))
-        self._model, self._verbalised = model, verbalised
+        self._model, self._verbalised, self._template = model, verbalised, VERBALISED if verbalised else LOGPROB
         self._counts = {"failed": 0}  # shared with copies that have other stages
 
     @property
@@ -112,14 +112,12 @@ class Judge(Measure):
     @property
     def cache_key(self) -> str:
         """The model and the prompt."""
-        prompt = VERBALISED if self._verbalised else LOGPROB
-        return f"judge {self._model.key} {hashlib.sha256(prompt.encode()).hexdigest()}"
+        return f"judge {self._model.key} {hashlib.sha256(self._template.encode()).hexdigest()}"
 
     def directions(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Floats:
         """Both directions, shape (n, 2); nan and counted if an answer could not be read."""
-        template = VERBALISED if self._verbalised else LOGPROB
         prompts = [
-            template % (_quoted(texts[i]), _quoted(texts[j]))
+            self._template % (_quoted(texts[i]), _quoted(texts[j]))
             for a, b in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
             for i, j in ((a, b), (b, a))
         ]

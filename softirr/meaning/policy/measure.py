@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.meaning.measures import measure as raw_measure
-from softirr.meaning.measures.arrays import Floats, Ints, stronger, with_equivalence
+from softirr.meaning.measures.arrays import Floats, Ints, with_equivalence
 from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered
 from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.protocols import Measure
@@ -53,7 +53,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     """
     if more_general == "graded":
         return directions
-    return with_equivalence(directions, directions.min(axis=1) if more_general == "strict" else stronger(directions))
+    return with_equivalence(directions, directions.min(axis=1) if more_general == "strict" else directions.max(axis=1))
 
 
 class PolicyStage(Stage):

@@ -13,15 +13,11 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from itertools import chain
 
-from softirr.meaning.lexicon import opposites
+from softirr.meaning.lexicon import opposites, word_list
 from softirr.meaning.policy.attributes import LONGEST, attributes
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _LISTED = re.compile(r"\s*[,;\n]\s*|(?<=[\w\s])\s*[/&+]\s*(?=\w)|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
-_SMALL = frozenset({
-    "a", "an", "the", "of", "in", "on", "at", "to", "for", "with", "by", "from", "and", "or", "is", "are", "was",
-    "were", "my", "his", "her", "their", "has", "have", "had",
-})  # fmt: skip
 _KNOWN_FROM = 3
 """Texts from which a word is known."""
 
@@ -49,7 +45,7 @@ class TextParts:
     @cached_property
     def content(self) -> frozenset[str]:
         """The words that are not small ones."""
-        return frozenset(self.words) - _SMALL
+        return frozenset(self.words).difference(word_list("small_in_reasons"))
 
     @cached_property
     def listed(self) -> tuple[str, ...]:
