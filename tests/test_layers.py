@@ -39,7 +39,7 @@ SOFTIRR = (
 )
 """From the top layer down; only the command line may import the public API, ``softirr`` itself."""
 ML_BACKEND = (
-    *("cli", "demo", "serve", "worker", "web_process", "app", "web", "services", "background", "review"),
+    *("cli", "demo", "serve", "worker", "web_process", "app", "web", "services", "review"),
     *(
         "scoring",
         "labelstudio",
@@ -49,7 +49,6 @@ ML_BACKEND = (
         "project_settings",
         "settings",
         "logs",
-        "plugin_files",
         "subprocess_env",
     ),
 )

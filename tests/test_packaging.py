@@ -102,7 +102,7 @@ def test_it_knows_its_version_and_its_licence(wheel: Path) -> None:
 
 
 def test_it_is_the_installed_package_that_runs(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    code = "import softirr, ml_backend.plugin_files as a; print(softirr.__file__); print(a.plugin_dir())"
+    code = "import softirr, ml_backend.labelstudio.snippet as a; print(softirr.__file__); print(a.plugin_dir())"
     done = run_program(installed / "python", "-c", code, environment=environment, folder=tmp_path)
     for path in done.stdout.split():
         assert Path(path).is_relative_to(installed.parent)

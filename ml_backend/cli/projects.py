@@ -24,8 +24,8 @@ def serve(parsed: argparse.Namespace) -> int:
 
 def connect(parsed: argparse.Namespace) -> None:
     """Connect a project."""
+    from ml_backend.labelstudio.backend_address import check_own_backend
     from ml_backend.labelstudio.connect import Connector
-    from ml_backend.labelstudio.own_backend import check_own_backend
 
     if bool(parsed.url) == parsed.pull_only:
         raise InputError("Name the address of this backend with --url, or choose --pull-only.")

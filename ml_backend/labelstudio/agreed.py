@@ -6,7 +6,7 @@ from typing import Any
 
 from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.history import of_this_config
-from ml_backend.store.agreed import GROUND_TRUTH, given_hash
+from ml_backend.store.acts import GROUND_TRUTH, given_hash
 from softirr.answers.answer import COPIED
 from softirr.answers.labelstudio import control_texts, copied
 from softirr.answers.labelstudio_results import with_turns
@@ -14,7 +14,7 @@ from softirr.text import normalize
 
 
 def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
-    """Return the agreed answer of each field, as `ml_backend.store.agreed.AgreedStore.note_read` takes it.
+    """Return the agreed answer of each field, as `ml_backend.store.acts.AgreedStore.note_read` takes it.
 
     Label Studio marks imported annotations as ground truth by default. A ground truth therefore counts only if it is
     the task's only one and a person saved it.

@@ -9,8 +9,7 @@ predictions against the label config (`ml_backend.labelstudio.config.PredictionC
 from collections.abc import Mapping
 from typing import Any
 
-from ml_backend.labelstudio.errors import NotFound, WriteUnknown
-from ml_backend.labelstudio.replies import json_object, json_objects, unexpected_reply
+from ml_backend.labelstudio.errors import NotFound, WriteUnknown, json_object, json_objects, unexpected_reply
 from ml_backend.labelstudio.transport import Attempts, Transport
 
 BULK = Attempts(timeout=600.0)

@@ -5,11 +5,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ml_backend.labelstudio.backend_address import Answer, look, problem
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.doctor_project import project_findings
+from ml_backend.labelstudio.doctor_project import Finding, project_findings, right, wrong
 from ml_backend.labelstudio.errors import Unauthorized, Unreachable
-from ml_backend.labelstudio.finding import Finding, right, wrong
-from ml_backend.labelstudio.own_backend import Answer, look, problem
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 from ml_backend.store.trouble import disk_problem

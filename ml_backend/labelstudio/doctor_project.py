@@ -1,7 +1,8 @@
-"""Checks of one project's connection, in Label Studio and in the store."""
+"""Checks of one project's connection, in Label Studio and in the store, and the result of a check."""
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,13 +11,40 @@ from ml_backend.labelstudio.backend_address import RESERVED
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import chosen_controls, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound
-from ml_backend.labelstudio.finding import Finding, right, wrong
 from ml_backend.labelstudio.registration import has_secret
 from ml_backend.project_settings import effective, refused
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
 from softirr.numbers import plural
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check; `fix` is empty if nothing needs to be done."""
+
+    ok: bool
+    what: str
+    fix: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.ok or self.fix):
+            raise ValueError(f"A finding without the next step: {self.what}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return {"ok": self.ok, "what": self.what, "fix": self.fix}
+
+
+def right(what: str) -> Finding:
+    """The finding of a check that went well."""
+    return Finding(True, what)
+
+
+def wrong(what: str, fix: str) -> Finding:
+    """The finding of a check that shows a problem."""
+    return Finding(False, what, fix)
+
 
 WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
 

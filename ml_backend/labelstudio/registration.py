@@ -1,4 +1,4 @@
-"""The connection and the webhook of this backend in Label Studio."""
+"""The connection and the webhook of this backend in Label Studio, and the actions that the webhook reports."""
 
 from __future__ import annotations
 
@@ -12,9 +12,25 @@ from ml_backend.labelstudio.backend_address import RESERVED
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.disconnect import Changes
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.labelstudio.webhook_actions import WEBHOOK_ACTIONS
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
 from ml_backend.store.store import Row, Store
+
+WEBHOOK_ACTIONS = (
+    "ANNOTATION_CREATED",
+    "ANNOTATIONS_CREATED",
+    "ANNOTATION_UPDATED",
+    "ANNOTATIONS_DELETED",
+    "TASKS_CREATED",
+    "TASKS_DELETED",
+    "PROJECT_UPDATED",
+)
+"""Actions after which the project is updated.
+
+A new action is a line here: ``softirr-ls connect`` subscribes to each. Projects that are connected already need
+``softirr-ls connect`` again.
+"""
+START_TRAINING = "START_TRAINING"
+"""The button "Start training" of the connection, which needs no webhook."""
 
 
 @dataclass

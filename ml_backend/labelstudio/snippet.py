@@ -1,12 +1,19 @@
-"""Inserting and removing the panel's snippet in a label config, with all other bytes unchanged."""
+"""The panel's files, and inserting and removing its snippet in a label config, with all other bytes unchanged."""
 
 import re
 from functools import cache
 from html import escape
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from ml_backend.plugin_files import plugin_dir
 from softirr.errors import InputError
+
+
+def plugin_dir() -> Path:
+    """Folder of the files for browsers: in the installed package, or next to it in a checkout."""
+    packaged = Path(__file__).parents[1] / "plugin"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "plugin"
+
 
 CLASS = "softirr-agreement"
 SCHEME = (

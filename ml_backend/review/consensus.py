@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ml_backend.review.moments import moment
-from ml_backend.store.agreed import AgreedStore, given_hash
+from ml_backend.store.acts import AgreedStore, given_hash
 from ml_backend.store.store import Row, Store
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.store.acts import DecisionStore
 from ml_backend.store.database import Row
-from ml_backend.store.decisions import DecisionStore
 from ml_backend.store.schema import projects, service
 from ml_backend.store.tasks import TaskStore
 

@@ -14,7 +14,7 @@ from ml_backend.labelstudio.own_session import OwnSession, copied_results, regio
 from ml_backend.review.consensus import answer_view, entries
 from ml_backend.review.field_entries import field_entries
 from ml_backend.review.panel_regions import regions_of
-from ml_backend.store.agreed import AcceptedAnswer, AgreedStore, given_hash
+from ml_backend.store.acts import AcceptedAnswer, AgreedStore, given_hash
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.decisions import LONGEST

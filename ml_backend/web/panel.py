@@ -9,7 +9,7 @@ from ml_backend.auth.origins import label_studio_origins
 from ml_backend.auth.requests import Refused, find_project, json_body
 from ml_backend.auth.routes import current_person, current_project, current_reviewer
 from ml_backend.auth.session_users import keep_cookie
-from ml_backend.plugin_files import plugin_dir
+from ml_backend.labelstudio.snippet import plugin_dir
 from ml_backend.review.moments import moment
 from ml_backend.web import arguments, decisions, responses
 from ml_backend.web.assets import version_of

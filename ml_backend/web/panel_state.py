@@ -21,7 +21,7 @@ from ml_backend.scoring.languages import task_sentence as languages_sentence
 from ml_backend.scoring.other_fields import field_of_task, fits_of
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.services import Services
-from ml_backend.store.agreed import AgreedStore, given_hash
+from ml_backend.store.acts import AgreedStore, given_hash
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web.names import display_names

@@ -16,7 +16,7 @@ from ml_backend.review.requests import MODELS, basis_of
 from ml_backend.review.returned import changed_raters, count_sentence, names_sentence
 from ml_backend.scoring.preparation import AnswerPreparation, task_of
 from ml_backend.scoring.task_score import chosen_score
-from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.acts import AgreedStore
 from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks

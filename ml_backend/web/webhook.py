@@ -1,10 +1,10 @@
-"""Calls of Label Studio's webhook; :mod:`ml_backend.labelstudio.webhook_actions` lists the actions."""
+"""Calls of Label Studio's webhook; :mod:`ml_backend.labelstudio.registration` lists the actions."""
 
 from flask import Blueprint, Response, jsonify
 
 from ml_backend.auth.requests import Refused, body_or_nothing
 from ml_backend.auth.routes import current_project
-from ml_backend.labelstudio.webhook_actions import START_TRAINING, WEBHOOK_ACTIONS
+from ml_backend.labelstudio.registration import START_TRAINING, WEBHOOK_ACTIONS
 from ml_backend.web.responses import refused
 from ml_backend.web.running import services
 

@@ -12,7 +12,7 @@ from ml_backend.labelstudio.answers import Reading, pulled_row
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.review.notes import Note
 from ml_backend.settings import MODEL_VERSION
-from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.acts import AgreedStore
 from ml_backend.store.database import Row
 from ml_backend.store.tasks import NO_PREDICTION
 from ml_backend.worker.project_run import ProjectRun

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from ml_backend.background import Background
+from ml_backend.services import Background
 from tests.ml_backend.fake_project import LABEL_CONFIG, NUMBER, FakeProject
 
 URL = "http://labels.example"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ml_backend.labelstudio.answers import count_annotations
-from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.acts import AgreedStore
 from softirr.answers.answer import AGREED
 from softirr.answers.labelstudio import AGREED_ID, label_studio_answers
 from tests.ml_backend.own_session import LabelStudio, reviewer

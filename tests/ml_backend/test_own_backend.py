@@ -11,9 +11,9 @@ from werkzeug.serving import make_server
 
 from ml_backend import cli
 from ml_backend.labelstudio import doctor
+from ml_backend.labelstudio.backend_address import look
 from ml_backend.labelstudio.doctor import examine
-from ml_backend.labelstudio.finding import Finding
-from ml_backend.labelstudio.own_backend import look
+from ml_backend.labelstudio.doctor_project import Finding
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 

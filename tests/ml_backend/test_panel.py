@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.plugin_files import plugin_dir
+from ml_backend.labelstudio.snippet import plugin_dir
 from ml_backend.store.store import NO_RUN
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded, ask
 

@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from ml_backend.store import upgrade
-from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.acts import AgreedStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import metadata
 from ml_backend.store.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ml_backend.background import Background
+from ml_backend.services import Background
 from tests.ml_backend.fake_label_studio import drain
 from tests.ml_backend.jobs.worker_runs import TEXT
 
@@ -30,7 +30,7 @@ class TestBackground:
     def test_excess_actions_are_dropped_with_a_warning(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        monkeypatch.setattr("ml_backend.background.MOST_WAITING", 3)
+        monkeypatch.setattr("ml_backend.services.MOST_WAITING", 3)
         background = Background()
         for _ in range(5):
             background.do(lambda: None, delay=60)
