@@ -17,19 +17,18 @@ from ml_backend.store.trouble import trouble_sentence
 from ml_backend.web import request_limits
 from ml_backend.web.agreed import agreed
 from ml_backend.web.audit import audit
-from ml_backend.web.metrics import metrics
+from ml_backend.web.health import metrics
 from ml_backend.web.panel import panel
 from ml_backend.web.protocol import protocol
 from ml_backend.web.queue import queue
 from ml_backend.web.report import report
 from ml_backend.web.responses import refused
-from ml_backend.web.webhook import webhook
 from softirr.answers.labelstudio_results import readable_name
 from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
-BLUEPRINTS = (protocol, webhook, metrics, panel, report, queue, audit, agreed)
+BLUEPRINTS = (protocol, metrics, panel, report, queue, audit, agreed)
 QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 

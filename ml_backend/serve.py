@@ -13,7 +13,7 @@ from typing import Any
 
 from ml_backend.logs import set_up_logging
 from ml_backend.settings import Settings
-from ml_backend.store.permissions import keep_private
+from ml_backend.store.database import keep_private
 from ml_backend.store.store import Store, is_connected
 from ml_backend.subprocess_env import WATCH_PARENT, child_environment, python_module
 from softirr.errors import InputError

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ml_backend.store.permissions import keep_private
+from ml_backend.store.database import keep_private
 from ml_backend.store.store import Store
 from tests.programs import run_program
 

@@ -166,7 +166,7 @@ def open_services(**overrides: Any) -> Any:
     """Store, queue and scorer of this process, with the store in its present form."""
     from ml_backend.services import Services
     from ml_backend.settings import Settings
-    from ml_backend.store.permissions import keep_private
+    from ml_backend.store.database import keep_private
 
     services = Services(Settings.from_environment(**overrides))
     keep_private(services.settings.data)

@@ -253,7 +253,7 @@ class Demo:
 
     def check(self) -> int:
         """Compare Label Studio's content with ``softirr score`` on its export, and print differences."""
-        from ml_backend.demo.check import problems
+        from ml_backend.demo.project import problems
 
         path = self.folder / "export.json"
         path.write_text(json.dumps(self.api.export(self.project)), encoding="utf-8")

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ml_backend.review.requests import LOOK, RESULT, SHEET, ProjectWork
+from ml_backend.review.requests import LOOK, RESULT, SHEET, ProjectWork, RequestStore
 from ml_backend.scoring.scorer import ReportContent
 from ml_backend.store.database import Row
-from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError

@@ -1,13 +1,98 @@
-"""The functions that answer the requests of pages, by kind."""
+"""The worker's computations for panel and pages: the report of a whole project, and the answers to requests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from ml_backend.review import audits
-from ml_backend.review.requests import LOOK, MODELS, RESULT, SHEET, ProjectWork
+from ml_backend.review.requests import LOOK, MODELS, RESULT, SHEET, ProjectWork, RequestStore, basis_of
+from ml_backend.scoring.details import counted_reasons, language_warnings
+from ml_backend.scoring.other_fields import FieldAnswers, other_field
 from ml_backend.store.reviews import ReviewStore
+from softirr.errors import InputError
+from softirr.meaning.measures.suitability import BUNDLED
+
+SUMMARY_SHARE = 20.0
+"""Coefficients take at most one part in this many of the time while people are at work."""
+
+
+def summarize(
+    work: ProjectWork,
+    controls: Sequence[str],
+    other_fields: Sequence[tuple[str, str]],
+    progress: Callable[[int, int], None],
+) -> tuple[dict[str, Any], float]:
+    """Compute the report on each text; returns it, and the time from which it may be computed again.
+
+    A project without texts gets reports on its other controls.
+
+    Parameters
+    ----------
+    controls : sequence of str
+        Text controls that somebody answers.
+    other_fields : sequence of (name, kind)
+        Controls of other kinds (`config.other_controls`), for the table of fields.
+    progress : callable
+        Called as ``progress(done, total)``.
+    """
+    # The thread's own time excludes other programs, which make little work take long on a busy machine.
+    started, thread_started = time.monotonic(), time.thread_time()
+
+    def checked(done: int, total: int) -> None:
+        work.check()
+        progress(done, total)
+
+    store, project = work.store, work.project["id"]
+    reports = {control: _text_report(work, control, checked) for control in controls}
+    fields, fits = [], {}
+    answers = FieldAnswers(store.fields(project) if other_fields else ())
+    for name, kind in other_fields:
+        work.check()
+        if (field := other_field(answers.take(name), name, kind, work.settings)) is None:
+            continue
+        fields.append(field.row)
+        if field.fit is None or field.report is None:
+            continue
+        fits[name] = field.fit.to_dict()
+        if not controls:
+            reports[name] = field.report
+    due = time.time() + SUMMARY_SHARE * (time.thread_time() - thread_started)
+    return {
+        "controls": reports,
+        **({"fields": fields, "fits": fits} if fields else {}),
+        "median_seconds": _median_seconds(work),
+        "not_compared": _not_compared(work),
+        "seconds": time.monotonic() - started,
+    }, due
+
+
+def _text_report(work: ProjectWork, control: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    store, project = work.store, work.project["id"]
+    reasons, warnings = counted_reasons(store.details(project), control)
+    report = audits.field_report(work, control, progress, reasons=reasons)
+    languages = language_warnings(store.details(project), control) if work.settings.measure == BUNDLED else []
+    return report | {"warnings": [*report["warnings"], *warnings, *languages]}
+
+
+def _median_seconds(work: ProjectWork) -> dict[str, float]:
+    """Return each annotator's median time for a task, in seconds."""
+    seconds: dict[str, list[float]] = {}
+    for by_rater in work.store.facts(work.project["id"], "seconds"):
+        for rater, value in by_rater.items():
+            seconds.setdefault(rater, []).append(value)
+    return {rater: median(values) for rater, values in seconds.items()}
+
+
+def _not_compared(work: ProjectWork) -> dict[str, int]:
+    """Return the number of results of each type that softirr does not compare, such as boxes and relations."""
+    counts: Counter[str] = Counter()
+    for of_task in work.store.facts(work.project["id"], "not_compared"):
+        counts.update(of_task)
+    return dict(counts.most_common())
 
 
 def compare_with_people(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,4 +111,28 @@ def compare_with_people(work: ProjectWork, question: Mapping[str, Any]) -> dict[
     return {name: comparison[name] for name in ("coefficient", "differences", "warnings")}
 
 
-COMPUTATIONS = {SHEET: audits.draw, RESULT: audits.evaluate, LOOK: audits.look, MODELS: compare_with_people}
+Computation = Callable[[ProjectWork, Mapping[str, Any]], Mapping[str, Any]]
+"""Computes the result of a question; raises InputError if that is impossible."""
+COMPUTATIONS: dict[str, Computation] = {
+    SHEET: audits.draw,
+    RESULT: audits.evaluate,
+    LOOK: audits.look,
+    MODELS: compare_with_people,
+}
+
+
+def answer_requests(work: ProjectWork) -> int:
+    """Answer the requests of a project, oldest first; returns their number. A failure is stored as the problem."""
+    requests = RequestStore(work.store)
+    waiting = requests.wanted(work.project["id"])
+    for row in reversed(waiting):
+        work.check()
+        work.report(row["kind"], 0, None)
+        result: Mapping[str, Any] | None = None
+        problem = None
+        try:
+            result = COMPUTATIONS[row["kind"]](work, row["question"])
+        except InputError as error:
+            problem = str(error)
+        requests.answer(row, result=result, problem=problem, based_on=basis_of(work.project))
+    return len(waiting)

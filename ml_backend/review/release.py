@@ -1,4 +1,7 @@
-"""When a task's agreement and suggestion may be shown where annotators can see them: not before they have answered."""
+"""When a task's agreement and suggestion may be shown where annotators can see them.
+
+Not before they have answered, unless a reviewer has marked the task.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ml_backend.project_settings import ProjectSettings
-from ml_backend.review.triage_queue import mark_state
 from softirr.answers.answer import SKIPPED
+
+
+def mark_state(mark: Mapping[str, Any] | None, answers_hash: str) -> str | None:
+    """Return ``done`` or ``sent back``; None without a mark, or if the answers have changed since."""
+    if mark is None or mark["answers_hash"] != answers_hash:
+        return None
+    return "sent back" if mark["sent_back"] else "done"
 
 
 def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:

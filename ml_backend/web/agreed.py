@@ -1,5 +1,7 @@
 """Agreed answers: a reviewer accepts an answer, and it becomes their ground-truth annotation in Label Studio."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,14 +13,12 @@ from ml_backend.auth.routes import current_project, current_reviewer
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.own_session import OwnSession, copied_results, region_results, text_results
-from ml_backend.review.consensus import answer_view, entries
-from ml_backend.review.field_entries import field_entries
-from ml_backend.review.panel_regions import regions_of
+from ml_backend.review.field_entries import field_entries, regions_of
 from ml_backend.store.acts import AcceptedAnswer, AgreedStore, given_hash
-from ml_backend.store.store import Row
+from ml_backend.store.store import Row, Store
 from ml_backend.web import arguments, responses
-from ml_backend.web.decisions import LONGEST
-from ml_backend.web.panel import allow_label_studio, allow_preflights, refused_as_json
+from ml_backend.web.panel import LONGEST, allow_label_studio, allow_preflights, refused_as_json
+from ml_backend.web.responses import moment
 from ml_backend.web.running import marking, reviews, services
 from softirr.answers.labelstudio import is_agreed_answer
 from softirr.text import normalize
@@ -186,3 +186,39 @@ def _texts(texts: Any) -> list[str]:
     ):
         raise Refused(400, f"An answer is not a list of up to {MOST_TEXTS} texts.")
     return list(dict.fromkeys(text for text in map(normalize, texts) if text))
+
+
+def entries(store: Store, project: Row, control: str | None = None) -> list[dict[str, Any]]:
+    """The agreed answers of the tasks that the project still has, by task, of one field or of all.
+
+    `answers_changed`: annotators have changed their answers since it was agreed.
+    """
+    agreed = AgreedStore(store).current(project["id"], control=control)
+    now: dict[tuple[int, str], str] = {}
+    numbers = sorted({row["task"] for row in agreed})
+    for number, task in store.get_tasks(project["id"], numbers, columns=("answers",)).items():
+        now |= {(number, name): given_hash(entry) for name, entry in task["answers"].items()}
+    return [
+        answer_view(row, project, now[row["task"], row["control"]])
+        for row in agreed
+        if (row["task"], row["control"]) in now
+    ]
+
+
+def answer_view(row: Row, project: Row, now: str) -> dict[str, Any]:
+    """One agreed answer as pages and programs get it; `now` is the `given_hash` of the field as it is now."""
+    who = project["raters"].get(row["reviewer_id"]) or row["reviewer"]
+    return {
+        "id": row["id"],
+        "task": row["task"],
+        "control": row["control"],
+        "texts": list(row["texts"]),
+        "source": row["source"],
+        "annotation": row["annotation"],
+        "edited": row["edited"],
+        "who": who,
+        "user": row["reviewer_id"] or None,
+        "known_by": row["known_by"] or None,
+        "when": moment(row["at"]),
+        "answers_changed": bool(row["given_hash"]) and row["given_hash"] != now,
+    }

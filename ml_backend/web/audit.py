@@ -7,12 +7,11 @@ from flask import Blueprint, Response, render_template, request
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
 from ml_backend.review import audits
-from ml_backend.review.moments import job_view, moment
-from ml_backend.review.requests import LOOK, RESULT, SHEET
-from ml_backend.store.requests import RequestStore
+from ml_backend.review.requests import LOOK, RESULT, SHEET, RequestStore
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.pages import page_files
+from ml_backend.web.responses import job_view, moment
 from ml_backend.web.running import job_of, reviews, services, settings_of
 from softirr.defaults import JUDGMENTS
 from softirr.report.key_figures import by_measure, headline

@@ -1,7 +1,10 @@
 """The agreement panel: its page, its data, and reviewers' decisions."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Blueprint, Response, current_app, redirect, render_template, request, send_from_directory
 
 from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, KEY_HEADER, PERSON_COOKIE, require_link
@@ -10,14 +13,18 @@ from ml_backend.auth.requests import Refused, find_project, json_body
 from ml_backend.auth.routes import current_person, current_project, current_reviewer
 from ml_backend.auth.session_users import keep_cookie
 from ml_backend.labelstudio.snippet import plugin_dir
-from ml_backend.review.moments import moment
-from ml_backend.web import arguments, decisions, responses
-from ml_backend.web.assets import version_of
-from ml_backend.web.pages import message
+from ml_backend.store.schema import projects, tasks
+from ml_backend.store.store import Row
+from ml_backend.web import arguments, responses
+from ml_backend.web.pages import message, version_of
 from ml_backend.web.panel_state import CAUSES, HIDDEN, PanelState
+from ml_backend.web.responses import moment
 from ml_backend.web.running import services, settings_of
+from softirr.text import normalize
 
 panel = Blueprint("panel", __name__)
+MOST_PAIRS = 64  # of one request: a match of ten annotators has 45
+LONGEST = 20_000
 A_YEAR = 365 * 24 * 3600
 NOBODY = {"status": "unknown", "message": f"Agreement is shown to reviewers of this project: {HOW_TO_BE_KNOWN}"}
 MODULES = tuple(sorted(path.stem for path in (plugin_dir() / "panel").glob("*.js") if path.stem != "page"))
@@ -98,26 +105,44 @@ def decide() -> Response:
         raise Refused(400, "verdict is none of same, different, none.")
     if cause is not None and cause not in CAUSES:
         raise Refused(400, f"cause is none of {', '.join(CAUSES)}.")
+    store = services().store
     if verdict == "none":
-        n = decisions.withdraw(project, pairs, who=who)
+        pairs = [pair for pair in pairs if store.undecide(project["id"], *pair, **who.signature)]
     else:
-        n = decisions.decide(project, pairs, same=verdict == "same", who=who, task=task, cause=cause)
-    return allow_label_studio(responses.data({"decided": n}, status=201))
+        for a, b in pairs:
+            store.decide(project["id"], a, b, same=verdict == "same", task=task, cause=cause, **who.signature)
+    _rescore(project, pairs)
+    return allow_label_studio(responses.data({"decided": len(pairs)}, status=201))
 
 
 def _pairs(pairs: Any) -> list[tuple[str, str]]:
     if (
         not isinstance(pairs, list)
-        or not 0 < len(pairs) <= decisions.MOST_PAIRS
+        or not 0 < len(pairs) <= MOST_PAIRS
         or not all(
             isinstance(pair, list)
             and len(pair) == 2
-            and all(isinstance(text, str) and 0 < len(text) <= decisions.LONGEST for text in pair)
+            and all(isinstance(text, str) and 0 < len(text) <= LONGEST for text in pair)
             for pair in pairs
         )
     ):
         raise Refused(400, "pairs is not a list of pairs of texts.")
-    return [(a, b) for a, b in pairs]
+    ordered = (sorted((normalize(a), normalize(b))) for a, b in pairs)
+    return sorted({(a, b) for a, b in ordered if a and b and a != b})
+
+
+def _rescore(project: Row, pairs: Sequence[tuple[str, str]]) -> None:
+    """Mark the tasks with both texts of a pair for scoring, and request the project's coefficients."""
+    store = services().store
+    column = sa.cast(tasks.c.answers, sa.Text)
+    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+        for a, b in pairs:
+            holds = [column.contains(json.dumps(text), autoescape=True) for text in (a, b)]
+            connection.execute(
+                sa.update(tasks).where(tasks.c.project == project["id"], *holds).values(scored_hash=None)
+            )
+        connection.execute(sa.update(projects).where(projects.c.id == project["id"]).values(summary_stale=True))
+    store.want(project["id"])
 
 
 @panel.get("/api/decisions")

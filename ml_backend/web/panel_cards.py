@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.review.field_entries import FieldEntry
-from ml_backend.review.moments import moment
 from ml_backend.scoring.other_fields import FieldOfTask
+from ml_backend.web.responses import moment
 from softirr.answers.kinds import find_kind
 from softirr.answers.labelstudio_results import readable_name
 from softirr.meaning.policy.reasons import REASON_NAMES

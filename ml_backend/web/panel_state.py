@@ -10,24 +10,22 @@ from ml_backend.auth.keys import Person
 from ml_backend.auth.origins import label_studio_home, label_studio_origins
 from ml_backend.labelstudio.answers import texts_of
 from ml_backend.project_settings import ProjectSettings
-from ml_backend.review.field_entries import field_entries, other_entries
+from ml_backend.review.field_entries import Regions, field_entries, other_entries, regions_of
 from ml_backend.review.headline import misfits_of
-from ml_backend.review.moments import job_view, moment
-from ml_backend.review.panel_regions import Regions, regions_of
-from ml_backend.review.release import n_given
+from ml_backend.review.rater_names import display_names
+from ml_backend.review.release import mark_state, n_given
 from ml_backend.review.returned import changed_raters, names_sentence
-from ml_backend.review.triage_queue import mark_state
-from ml_backend.scoring.languages import task_sentence as languages_sentence
+from ml_backend.scoring.details import languages_sentence
 from ml_backend.scoring.other_fields import field_of_task, fits_of
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.services import Services
 from ml_backend.store.acts import AgreedStore, given_hash
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.web.names import display_names
 from ml_backend.web.panel_cards import other_field, sentence_field, text_field
+from ml_backend.web.responses import job_view, moment
 from ml_backend.web.task_queue import mark_details
-from ml_backend.web.task_sentence import sentence_of
+from ml_backend.web.task_rows import sentence_of
 from softirr.answers.answer import SKIPPED
 from softirr.numbers import plural
 from softirr.report.view import Names, adapted

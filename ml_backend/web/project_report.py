@@ -12,17 +12,16 @@ import sqlalchemy as sa
 
 from ml_backend.project_settings import MISSING_OPTION, TEXTS, ProjectSettings
 from ml_backend.review.headline import part_of_tasks, report_target, target_of
-from ml_backend.review.requests import MODELS, basis_of
+from ml_backend.review.rater_names import display_names
+from ml_backend.review.requests import MODELS, RequestStore, basis_of
 from ml_backend.review.returned import changed_raters, count_sentence, names_sentence
 from ml_backend.scoring.preparation import AnswerPreparation, task_of
 from ml_backend.scoring.task_score import chosen_score
 from ml_backend.store.acts import AgreedStore
-from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 from ml_backend.web.links import Links
-from ml_backend.web.names import display_names
 from ml_backend.web.task_queue import STATES, Queue
 from ml_backend.web.task_rows import Context, TaskRow, TaskRows
 from softirr.answers.answer import MODEL

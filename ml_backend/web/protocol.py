@@ -1,4 +1,7 @@
-"""The ML backend protocol of Label Studio 1.23. Every answer is quick, because the worker does the work."""
+"""The calls of Label Studio 1.23: the ML backend protocol and the webhook.
+
+Every answer is quick, because the worker does the work.
+"""
 
 import logging
 import time
@@ -11,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ml_backend.auth.origins import host_is_known
 from ml_backend.auth.program_auth import is_operator
-from ml_backend.auth.requests import Refused, json_body, keys
+from ml_backend.auth.requests import Refused, body_or_nothing, json_body, keys
 from ml_backend.auth.routes import current_project
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import Reading, answers_hash, count_annotations, task_answers
@@ -23,13 +26,14 @@ from ml_backend.labelstudio.config import (
     text_controls,
     with_score,
 )
+from ml_backend.labelstudio.registration import START_TRAINING, WEBHOOK_ACTIONS
 from ml_backend.options import checked_options
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.project_settings import refused as refused_options
 from ml_backend.review.release import is_released
 from ml_backend.scoring.measures import needs_model
 from ml_backend.scoring.preparation import AnswerPreparation
-from ml_backend.scoring.set_aside import score_or_set_aside
+from ml_backend.scoring.scorer import score_or_set_aside
 from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.reviews import ReviewStore
@@ -53,7 +57,7 @@ MOST_PAIRS_AT_ONCE = 20_000  # text comparisons of one task that a request may w
 def health() -> Response:
     """State and identity of the service, without authentication and independent of the worker."""
     if request.args.get("detail") == "1" and _may_see_details():
-        return jsonify(details(services()) | _marks())
+        return jsonify(details() | _marks())
     return jsonify({"status": "UP", "model_class": "softirr", **_marks()})
 
 
@@ -232,3 +236,22 @@ def _result(
 def _work(answers: Mapping[str, Any]) -> int:
     """Number of text comparisons that a task needs."""
     return sum(comparisons(entry["answers"].values()) for entry in answers.values())
+
+
+@protocol.post("/webhook")
+def receive() -> tuple[Response, int]:
+    """Mark the project as due; the secret names it, and the content is not trusted. Answers 202 at once.
+
+    Label Studio switches a webhook off after a number of other answers, so no body is refused.
+    `ml_backend.labelstudio.registration.WEBHOOK_ACTIONS` lists the actions.
+    """
+    action = body_or_nothing().get("action")
+    if action in (START_TRAINING, *WEBHOOK_ACTIONS):
+        store, project, is_training = services().store, current_project()["id"], action == START_TRAINING
+
+        def note() -> None:
+            if store.is_connected(project):  # it may be disconnected meanwhile
+                store.want(project, full=is_training)
+
+        services().background.do(note, key=("webhook", project, is_training))
+    return jsonify({"status": "ok"}), 202

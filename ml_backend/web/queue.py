@@ -6,8 +6,8 @@ from flask import Blueprint, Response, request
 
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project
+from ml_backend.review.release import mark_state
 from ml_backend.review.returned import answer_hashes
-from ml_backend.review.triage_queue import mark_state
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio, allow_preflights

@@ -12,11 +12,11 @@ from ml_backend.auth.browser_auth import key_of
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_person, current_project
 from ml_backend.options import checked_options
-from ml_backend.review.moments import job_view, moment
 from ml_backend.store.store import Row
 from ml_backend.web import arguments, pages, responses
-from ml_backend.web.assets import SHARED, page_files_version, static_dir
+from ml_backend.web.pages import SHARED, page_files_version, static_dir
 from ml_backend.web.panel_state import CAUSES
+from ml_backend.web.responses import job_view, moment
 from ml_backend.web.running import job_of, links_of, reports, services, settings_of
 from softirr.errors import InputError
 from softirr.meaning.policy.attributes import KIND_NAMES

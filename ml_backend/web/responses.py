@@ -1,10 +1,11 @@
-"""Replies to browsers: pages, JSON for a person, and refusals."""
+"""Replies to browsers: pages, JSON for a person with its times and progress, and refusals."""
 
 import csv
 import hashlib
 import io
 import json
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response, current_app, jsonify, request
@@ -100,3 +101,19 @@ def csv_file(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for
     for number, row in enumerate(rows):
         writer.writerow([*(plain_cell(value) for value in row), *(last if number else ["warning"] * len(last))])
     return text_file(("\ufeff" if for_people else "") + text.getvalue(), "csv")
+
+
+def moment(seconds: float | None) -> str | None:
+    """ISO time of a time stamp."""
+    return (
+        None
+        if seconds is None
+        else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    )
+
+
+def job_view(job: Row | None) -> dict[str, Any] | None:
+    """Progress of a running job."""
+    if job is None or job["state"] != "running" or not job["total"]:
+        return None
+    return {"phase": job["phase"], "done": min(job["done"], job["total"]), "total": job["total"]}

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ml_backend.review.moments import moment
-from ml_backend.review.triage_queue import Candidate, mark_state
+from ml_backend.review.release import mark_state
 from ml_backend.store.store import Row
 from ml_backend.web.links import Links
-from ml_backend.web.task_rows import TaskRow
+from ml_backend.web.responses import moment
+from ml_backend.web.task_rows import Candidate, TaskRow
 
 STATES = ("ready", "waiting", "sent back", "done")
 """States of a task in the order of the queue."""

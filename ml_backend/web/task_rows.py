@@ -1,27 +1,63 @@
-"""Rows of tasks for the report and the list of tasks, cached so that only changed tasks are read again."""
+"""Rows of tasks for the report and the list of tasks: the sentence about a task, and its priority in the queue.
+
+They are cached, so that only changed tasks are read again.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.labelstudio.answers import texts_of
 from ml_backend.review.release import n_given
-from ml_backend.review.triage_queue import candidate
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.task_score import counted_fields
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Store
-from ml_backend.web.task_sentence import sentence_of
+from ml_backend.web.panel_cards import sentence_field
+from softirr.answers.labelstudio_results import readable_name
+from softirr.numbers import plural
+from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, listed, task_sentence
+from softirr.report.view.rows import dissenter, priority
 
 BATCH = 500
 _COLUMNS = (tasks.c.number, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash, tasks.c.details)
 TaskRow = dict[str, Any]
 """number, answers_hash, n_given, agreement, n_raters, pairs, sentence, and candidate (of the queue, or None)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One task of the queue.
+
+    Attributes
+    ----------
+    priority : float
+        The higher, the more a review helps (:func:`softirr.report.view.rows.priority`).
+    """
+
+    task: int
+    priority: float
+    agreement: float
+    n_raters: int
+
+    @property
+    def order(self) -> tuple[float, int]:
+        """Sort key: highest priority first; ties by task number."""
+        return -self.priority, self.task
+
+
+def candidate(task: int, agreement: float, pairs: Iterable[Sequence[Any]]) -> Candidate:
+    """Return a task with its priority in the queue."""
+    values = [(str(a), str(b), float(value)) for a, b, value in pairs]
+    n_raters = len({rater for a, b, _ in values for rater in (a, b)})
+    _, without = dissenter(agreement, values) or (None, None)
+    return Candidate(task, priority(agreement, n_raters, without), agreement, n_raters)
 
 
 @dataclass(frozen=True)
@@ -122,3 +158,39 @@ def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
         "sentence": sentence,
         "candidate": None if agreement is None else candidate(row.number, agreement, pairs),
     }
+
+
+def sentence_of(
+    task: Mapping[str, Any], names: Mapping[str, str], decisions: Sequence[Mapping[str, Any]], *, threshold: float
+) -> str:
+    """Return one sentence of at most `LONGEST_SENTENCE` characters about the field with the lowest agreement.
+
+    Parameters
+    ----------
+    task : mapping
+        A scored row of the store, with ``answers`` and ``details``.
+    names : mapping
+        Display names of the annotators.
+    decisions : sequence of mapping
+        Reviewers' decisions on the task's texts.
+    """
+    controls = task["details"]["controls"]
+    scored = {name: entry for name, entry in controls.items() if entry["agreement"] is not None}
+    texts = {name: entry for name, entry in texts_of(task["answers"]).items() if name in scored}
+    if not texts:
+        return _values_sentence([name for name, entry in scored.items() if entry["agreement"] < 1])
+    name = min(texts, key=lambda name: scored[name]["agreement"])
+    field = sentence_field(texts[name], scored[name], decisions)
+    sentence = task_sentence(field, names, threshold=threshold)
+    prefix = f"{isolated(readable_name(name))}: " if len(texts) > 1 else ""
+    return f"{prefix}{sentence}" if len(prefix) + len(sentence) <= LONGEST_SENTENCE else sentence
+
+
+def _values_sentence(differing: Sequence[str]) -> str:
+    """Return the sentence about a task without texts, from the names of the fields in which values differ."""
+    if not differing:
+        return "All annotators agree."
+    sentence = f"The annotators differ in {listed([isolated(readable_name(name)) for name in differing])}."
+    if len(sentence) <= LONGEST_SENTENCE:
+        return sentence
+    return f"The annotators differ in {plural(len(differing), 'field')}."

@@ -9,8 +9,8 @@ import threading
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.store.database import keep_private
 from ml_backend.store.lock import WorkerLock
-from ml_backend.store.permissions import keep_private
 from ml_backend.subprocess_env import follow_parent
 from ml_backend.worker.runs import Worker
 from softirr.terminal import guarded

@@ -11,8 +11,7 @@ from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import answers_hash, texts_of
 from ml_backend.review.release import is_released
 from ml_backend.scoring.other_fields import FieldFit
-from ml_backend.scoring.scorer import Scorer
-from ml_backend.scoring.set_aside import score_or_set_aside, without_texts
+from ml_backend.scoring.scorer import Scorer, score_or_set_aside, without_texts
 from ml_backend.scoring.task_score import counting, counts_fields, scored_by
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row

@@ -14,10 +14,9 @@ from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import control_names, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.review.computations import COMPUTATIONS
-from ml_backend.review.notes import note_on_types, notes_of_reports
-from ml_backend.review.project_summary import summarize
-from ml_backend.review.requests import ProjectWork, answer_requests
+from ml_backend.review.computations import answer_requests, summarize
+from ml_backend.review.headline import note_on_types, notes_of_reports
+from ml_backend.review.requests import ProjectWork
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
@@ -89,7 +88,7 @@ class ProjectUpdate:
         self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
         self._reader.users.update()
         self._summarize(now=full)
-        self._latest.beside(lambda check: answer_requests(self._work(check), COMPUTATIONS))
+        self._latest.beside(lambda check: answer_requests(self._work(check)))
         self.store.update_project(self.project, checked_at=time.time())
         if not self._reader.incomplete and self.store.marked(self.project, 1):
             self.store.want(self.project)

@@ -18,8 +18,7 @@ from typing import Any
 from ml_backend.demo import Demo, example
 from ml_backend.demo.project import CONTROL
 from ml_backend.demo.server import find_label_studio
-from ml_backend.review.requests import SHEET
-from ml_backend.store.requests import RequestStore
+from ml_backend.review.requests import SHEET, RequestStore
 from ml_backend.store.reviews import ReviewStore
 from tests.browser.browsers import ROOT, launched, panel, task_address
 from tests.browser.conftest import People

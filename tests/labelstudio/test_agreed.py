@@ -7,7 +7,7 @@ from typing import Any
 
 from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.own_session import OwnSession, text_results
-from ml_backend.review.consensus import entries
+from ml_backend.web.agreed import entries
 from softirr.answers.labelstudio import AGREED_ID
 from tests.labelstudio.backend import Commands, differences, score_of_export
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, User, annotation

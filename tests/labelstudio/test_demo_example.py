@@ -11,8 +11,7 @@ import pytest
 
 import softirr
 from ml_backend.demo import example
-from ml_backend.demo.check import problems
-from ml_backend.demo.project import true_value
+from ml_backend.demo.project import problems, true_value
 from softirr.text import clean
 
 

@@ -14,8 +14,8 @@ from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.answers import answers_hash
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.review.audits import judged_sheets
-from ml_backend.review.computations import COMPUTATIONS
-from ml_backend.review.requests import ProjectWork, answer_requests
+from ml_backend.review.computations import answer_requests
+from ml_backend.review.requests import ProjectWork
 from ml_backend.scoring.details import counted_reasons
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import ReportContent
@@ -93,7 +93,7 @@ class Seeded:
 
     def work(self, settings: ProjectSettings) -> int:
         """Answer the waiting requests, as the scorer process does; returns the number of answers."""
-        return answer_requests(self.project_work(settings), COMPUTATIONS)
+        return answer_requests(self.project_work(settings))
 
     def get(self, path: str, key: str | None = None, client: FlaskClient | None = None, **query: Any) -> Any:
         """A GET about the project with the report's key, as of a browser that kept no cookie, or of somebody known."""

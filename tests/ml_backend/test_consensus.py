@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ml_backend.review.consensus import entries
 from ml_backend.store.acts import AcceptedAnswer, AgreedStore
+from ml_backend.web.agreed import entries
 from softirr.answers.labelstudio import AGREED_ID
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_project import region

@@ -16,11 +16,11 @@ from ml_backend import cli
 from ml_backend.app import create_app
 from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import NotFound
+from ml_backend.review.requests import RequestStore
 from ml_backend.services import Background, Services
 from ml_backend.settings import Settings
 from ml_backend.store.acts import AcceptedAnswer, AgreedStore
 from ml_backend.store.lock import WorkerLock
-from ml_backend.store.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from ml_backend.store.trouble import store_trouble

@@ -22,8 +22,8 @@ from ml_backend.demo.processes import Process, free_port
 from ml_backend.logs import Thinned, begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.store.database import keep_private
 from ml_backend.store.lock import WorkerLock
-from ml_backend.store.permissions import keep_private
 from ml_backend.subprocess_env import child_environment, python_module
 from tests.programs import run_program
 

@@ -9,9 +9,8 @@ from markupsafe import escape
 from ml_backend.options import checked_options
 from ml_backend.project_settings import ProjectSettings, effective
 from ml_backend.review import audits
-from ml_backend.review.requests import RESULT
+from ml_backend.review.requests import RESULT, RequestStore
 from ml_backend.settings import Settings
-from ml_backend.store.requests import RequestStore
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import AS_WRITTEN, PRESETS, Policy
 from tests.ml_backend.seeded_store import NUMBER, Seeded

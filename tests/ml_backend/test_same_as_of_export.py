@@ -14,9 +14,8 @@ import pytest
 
 from ml_backend.project_settings import effective
 from ml_backend.review import audits
-from ml_backend.review.computations import COMPUTATIONS
-from ml_backend.review.requests import LOOK, ProjectWork, answer_requests
-from ml_backend.store.requests import RequestStore
+from ml_backend.review.computations import answer_requests
+from ml_backend.review.requests import LOOK, ProjectWork, RequestStore
 from ml_backend.store.reviews import ReviewStore
 from softirr.cli.main import main
 from softirr.meaning.policy.rules import PRESETS, Policy
@@ -71,7 +70,7 @@ def work(bench: Bench) -> None:
     settings = effective(
         bench.settings, connection=bench.row["extra_params"], command_options=bench.row["chosen"]
     ).values
-    answer_requests(ProjectWork(bench.store, bench.scorer, bench.row, settings), COMPUTATIONS)
+    answer_requests(ProjectWork(bench.store, bench.scorer, bench.row, settings))
 
 
 def judge(bench: Bench, field: str, folder: Path) -> Path:

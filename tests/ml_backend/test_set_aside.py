@@ -10,8 +10,7 @@ import sqlalchemy as sa
 import softirr
 from ml_backend.app import create_app
 from ml_backend.labelstudio import answers as reading
-from ml_backend.scoring.scorer import Scorer
-from ml_backend.scoring.set_aside import score_or_set_aside
+from ml_backend.scoring.scorer import Scorer, score_or_set_aside
 from ml_backend.worker.project_run import Stopped
 from softirr.answers.preparation import LONGEST_TEXT
 from softirr.errors import InputError

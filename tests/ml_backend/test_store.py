@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.store import requests as requests_module
-from ml_backend.store.requests import RequestStore
+from ml_backend.review.requests import RequestStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import NO_RUN, Store
 from softirr.errors import InputError, SoftirrError
@@ -206,7 +205,7 @@ class TestRequests:
         assert queue.find(project, "people", {"control": "findings"})["result"] == {"alpha": 0.6}  # type: ignore[index]
 
     def test_the_oldest_are_dropped(self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(requests_module, "MOST_REQUESTS", 3)
+        monkeypatch.setattr("ml_backend.review.requests.MOST_REQUESTS", 3)
         queue = RequestStore(store)
         for k in range(5):
             queue.ask(project, "people", {"control": k})

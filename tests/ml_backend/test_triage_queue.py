@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ml_backend.review.triage_queue import Candidate, candidate
+from ml_backend.web.task_rows import Candidate, candidate
 from softirr.report.view.rows import dissenter
 
 

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import softirr
-from ml_backend.review.triage_queue import candidate
+from ml_backend.web.task_rows import candidate
 from softirr.report.page.render import report_page
 from softirr.report.view import view
 from softirr.report.view.rows import dissenter, in_triage_order

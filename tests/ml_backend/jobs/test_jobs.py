@@ -11,7 +11,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from ml_backend.review.moments import job_view
+from ml_backend.web.responses import job_view
 from ml_backend.worker import runs as runs_module
 from ml_backend.worker import task_scorer
 from ml_backend.worker.runs import Worker
