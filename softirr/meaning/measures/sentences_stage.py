@@ -12,7 +12,7 @@ its sentences does, and the single sentence follows from the best premise, as in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,7 +99,7 @@ class _Paragraphs(PreparedStage):
         numbers = {text: number for number, text in enumerate(texts)}
         self._parts: dict[int, list[int]] = {}
         for number, text in enumerate(texts):
-            text_sentences = _sentences(text)
+            text_sentences = different_sentences(text)
             if len(text_sentences) > 1:
                 self._parts[number] = [numbers.setdefault(sentence, len(numbers)) for sentence in text_sentences]
         self.texts = list(numbers)
@@ -134,48 +134,50 @@ class _Paragraphs(PreparedStage):
         left_numbers, right_numbers = self._parts.get(a, [a]), self._parts.get(b, [b])
         sizes = len(left_numbers), len(right_numbers)
         has_single = min(sizes) == 1
-        equal = set() if has_single else set(left_numbers) & set(right_numbers)
-        first, left_positions = _others(left_numbers, equal)
-        second, right_positions = _others(right_numbers, equal)
-        rows, columns = self._near(first, second, left_positions, right_positions)
-        first, second = first[rows], second[columns]
+        n_equal = 0 if has_single else len(set(left_numbers) & set(right_numbers))
+        rows, columns = near_sentences([self.texts[k] for k in left_numbers], [self.texts[k] for k in right_numbers])
+        first, second = np.array(left_numbers)[rows], np.array(right_numbers)[columns]
         if has_single:
             first, second = np.append(first, a), np.append(second, b)
-        return _Compared(index, sizes, len(equal), rows, columns, first, second)
+        # every sentence that is not equal is in a pair: the others are numbered without the equal ones
+        rows, columns = (np.unique(numbers, return_inverse=True)[1] for numbers in (rows, columns))
+        return _Compared(index, sizes, n_equal, rows, columns, first, second)
 
-    def _near(
-        self, left_sentences: Ints, right_sentences: Ints, left_positions: Floats, right_positions: Floats
-    ) -> tuple[Ints, Ints]:
-        """Return the pairs of sentences to score: each sentence with the nearest of the other text.
 
-        The nearest has most words in common; positions in the text, from 0 to 1, decide if others have about as many.
-        """
-        n, m = len(left_sentences), len(right_sentences)
-        if n * m <= ALL_PAIRS or min(n, m) == 1:
-            row, column = np.indices((n, m)).reshape(2, -1)
-            return row, column
+def near_sentences(left_sentences: Sequence[str], right_sentences: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the pairs of sentences to score, as indices: each sentence with the nearest of the other text.
+
+    The nearest has most words in common; positions in the text, from 0 to 1, decide if others have about as many.
+    Sentences that both paragraphs have are left out.
+    """
+    equal = set(left_sentences) & set(right_sentences)
+    if min(len(left_sentences), len(right_sentences)) == 1:
+        equal = set()
+    rows, columns = (
+        np.flatnonzero([sentence not in equal for sentence in text_sentences])
+        for text_sentences in (left_sentences, right_sentences)
+    )
+    n, m = len(rows), len(columns)
+    is_near = np.ones((n, m), dtype=bool)
+    if n * m > ALL_PAIRS and min(n, m) > 1:
         from rapidfuzz import fuzz, process
 
-        nearness = process.cdist(
-            [self.texts[k] for k in left_sentences],
-            [self.texts[k] for k in right_sentences],
+        left_positions, right_positions = rows / (len(left_sentences) - 1), columns / (len(right_sentences) - 1)
+        words_in_common = process.cdist(
+            [left_sentences[k] for k in rows],
+            [right_sentences[k] for k in columns],
             scorer=fuzz.token_set_ratio,
             workers=1,
-        ) - _DISTANCE * np.abs(np.subtract.outer(left_positions, right_positions))
-        is_near = np.zeros((n, m), dtype=bool)
+        )
+        nearness = words_in_common - _DISTANCE * np.abs(np.subtract.outer(left_positions, right_positions))
+        is_near[:] = False
         is_near[np.arange(n), nearness.argmax(axis=1)] = True
         is_near[nearness.argmax(axis=0), np.arange(m)] = True
-        row, column = np.nonzero(is_near)
-        return row, column
+    row, column = np.nonzero(is_near)
+    return rows[row], columns[column]
 
 
-def _others(numbers: Sequence[int], equal: Set[int]) -> tuple[Ints, Floats]:
-    """Return the sentences that are not in `equal`, and their positions in the text, from 0 to 1."""
-    is_other = np.array([number not in equal for number in numbers], dtype=bool)
-    return np.array(numbers, dtype=np.int64)[is_other], np.linspace(0, 1, len(numbers))[is_other]
-
-
-def _sentences(text: str) -> tuple[str, ...]:
+def different_sentences(text: str) -> tuple[str, ...]:
     """The different sentences of a text, the last of very many as one."""
     text_sentences = sentences(text)
     if len(text_sentences) > MOST_SENTENCES:

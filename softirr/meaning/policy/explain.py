@@ -21,12 +21,11 @@ from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comp
 from softirr.meaning.measures.facts import SIDE, facts_of
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.sentences_stage import compares_sentences
+from softirr.meaning.measures.sentences_stage import compares_sentences, different_sentences, near_sentences
 from softirr.meaning.policy.attributes import KINDS, LONGEST, attributes, without
 from softirr.meaning.policy.reasons import Reason
 from softirr.meaning.policy.text_parts import Known, are_opposites, is_misspelling, look_alike, parts_of
 from softirr.provenance import Progress
-from softirr.text import sentences
 
 DIRECTION = 0.5
 """P(a ⇒ b) from which one text implies the other."""
@@ -169,21 +168,23 @@ def _try(
 
 
 def _by_attributes(cases: Sequence[_Case], score: _Score) -> None:
-    """The attribute without which equivalence is highest, if it reaches the threshold; else all of them together."""
+    """All attributes that differ, if the texts match without them; one of them, if that is enough.
 
-    def trials(case: _Case) -> list[_Trial]:
-        singles = [case.without((kind,)) for kind in case.differ]
-        return [*singles, case.heads] if len(singles) > 1 else singles
+    Single attributes are tried only if the texts match without all of them, which is rare.
+    """
 
-    def take(case: _Case, p: list[float]) -> None:
-        n = len(case.differ)
-        best = max(range(n), key=lambda index: p[index])
-        if p[best] >= THRESHOLD and p[best] > case.p:
-            case.reason = case.attribute(case.differ[best])
-        elif n > 1 and p[n] >= THRESHOLD and p[n] > case.p:
+    def take_all(case: _Case, p: list[float]) -> None:
+        if p[0] >= THRESHOLD and p[0] > case.p:
             case.reason = case.attribute(*case.differ)
 
-    _try(cases, score, trials, take)
+    def take_best(case: _Case, p: list[float]) -> None:
+        best = max(range(len(p)), key=lambda index: p[index])
+        if p[best] >= THRESHOLD and p[best] > case.p:
+            case.reason = case.attribute(case.differ[best])
+
+    _try(cases, score, lambda case: [case.heads] if case.differ else [], take_all)
+    with_several = [case for case in cases if case.reason is not None and len(case.differ) > 1]
+    _try(with_several, score, lambda case: [case.without((kind,)) for kind in case.differ], take_best)
 
 
 def _by_parts(cases: Sequence[_Case], score: _Score) -> None:
@@ -245,20 +246,25 @@ def _more_general(directions: Floats, a: str, b: str) -> Reason | None:
 
 
 def _lacking(cases: Sequence[_Case], score: _Score) -> None:
-    """Which sentences of a paragraph do not follow from the other text."""
-    compared = []
-    for case in cases:
-        first, second = sentences(case.a), sentences(case.b)
-        if min(len(first), len(second)) > 1 and len(first) + len(second) <= _MOST_TRIALS:
-            compared.append((case, first, second))
-    pairs = [
-        pair
-        for case, first, second in compared
-        for pair in (*((sentence, case.b) for sentence in first), *((sentence, case.a) for sentence in second))
-    ]
-    follows = iter((score(pairs)[:, 1] >= DIRECTION).tolist() if pairs else ())
-    for case, first, second in compared:
-        lacking = [[sentence for sentence in text_sentences if not next(follows)] for text_sentences in (first, second)]
+    """Which sentences of a paragraph the other one neither has nor implies by a sentence near them."""
+    of_case = {case: (different_sentences(case.a), different_sentences(case.b)) for case in cases}
+    paragraphs = {
+        case: (first, second)
+        for case, (first, second) in of_case.items()
+        if min(len(first), len(second)) > 1 and len(first) + len(second) <= _MOST_TRIALS
+    }
+    near = [list(zip(*near_sentences(*texts), strict=True)) for texts in paragraphs.values()]
+    pairs = [(a[i], b[j]) for (a, b), indices in zip(paragraphs.values(), near, strict=True) for i, j in indices]
+    implied = iter((score(pairs) >= DIRECTION).tolist() if pairs else ())
+    for (case, (first, second)), indices in zip(paragraphs.items(), near, strict=True):
+        shared = set(first) & set(second)
+        directions = [(i, j, *next(implied)) for i, j in indices]
+        in_second = shared | {first[i] for i, _, _, backward in directions if backward}
+        in_first = shared | {second[j] for _, j, forward, _ in directions if forward}
+        lacking = (
+            [sentence for sentence in first if sentence not in in_second],
+            [sentence for sentence in second if sentence not in in_first],
+        )
         if 0 < len(lacking[0]) + len(lacking[1]) < len(first) + len(second):
             case.reason = Reason("one rater only", " ".join(lacking[0]), " ".join(lacking[1]))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softirr.meaning.measures import measure
+from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.text_parts import is_misspelling, known_words, parts_of
 from tests.meaning.measures.function_measures import FunctionMeasure
@@ -55,9 +56,39 @@ def test_all_attributes_together_are_the_reason_where_none_is_alone() -> None:
 
 
 def test_the_attribute_that_raises_equivalence_most_is_the_reason() -> None:
-    value = {frozenset(("mild pain", "severe ache")): 0.6, frozenset(("left pain", "right ache")): 0.7}
-    measure = Invented(lambda pair: value.get(pair, 0.1))
+    value = {("mild pain", "severe ache"): 0.6, ("left pain", "right ache"): 0.7, ("pain", "ache"): 0.8}
+    values = {frozenset(pair): p for pair, p in value.items()}
+    measure = Invented(lambda pair: values.get(pair, 0.1))
     assert one("mild left pain", "severe right ache", measure).kinds == ("severity",)
+    assert one("left pain", "right ache", measure).kinds == ("side",)
+
+
+def test_single_attributes_are_tried_only_if_the_texts_match_without_all() -> None:
+    scored_pairs: list[frozenset[str]] = []
+
+    def value(pair: frozenset[str]) -> float:
+        scored_pairs.append(pair)
+        return 0.1
+
+    assert one("mild left pain", "severe right ache", Invented(value)).kind == "unrelated"
+    assert set(scored_pairs) == {frozenset(("mild left pain", "severe right ache")), frozenset(("pain", "ache"))}
+
+
+def test_missing_sentences_need_no_pair_that_the_agreement_does_not_need() -> None:
+    first = "Fever rose at night. A dry cough began. The rash itches. He slept well. Nothing else."
+    second = "At night fever rose high. The cough is dry. No rash was seen. He ate little. All is said."
+    scored_pairs: list[frozenset[str]] = []
+
+    def value(pair: frozenset[str]) -> float:
+        scored_pairs.append(pair)
+        return 0.9 if len(set.union(*({*text.split()} for text in pair))) <= 6 else 0.1
+
+    by_sentence = Invented(value).with_stage(Sentences())
+    by_sentence.score([(first, second)])
+    needed = set(scored_pairs)
+    scored_pairs.clear()
+    reason = one(first, second, by_sentence, directions=np.array([[0.2, 0.2]]))
+    assert reason.kind == "one rater only" and scored_pairs and set(scored_pairs) <= needed
 
 
 @pytest.mark.parametrize(("text", "entry"), [("лихорадка, cough", "лихорадка"), ("fièvre, toux 3", "fièvre")])
@@ -75,7 +106,7 @@ def test_a_list_has_parts_that_match_and_parts_that_do_not(same_score: float, ot
 
 
 def test_directions_without_the_attribute_decide_the_more_general_text() -> None:
-    """Where both texts name an attribute differently, they are asked without it."""
+    """Where both texts name an attribute differently, they are scored_pairs without it."""
     pair = ("left tic", "right spasm of a")
     directed, undirected = Directed(lambda _: 0.1), Invented(lambda _: 0.1)
     unclear = {"directions": np.array([[0.5, 0.5]])}
