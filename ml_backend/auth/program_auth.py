@@ -5,15 +5,7 @@ import hmac
 from flask import request
 
 from ml_backend.auth.keys import CONNECTION_USER, Keys
-from ml_backend.auth.requests import (
-    Refused,
-    connected_projects,
-    find_project,
-    json_body,
-    keys,
-    project_in,
-    settings,
-)
+from ml_backend.auth.requests import Refused, connected_projects, find_project, json_body, keys, project_in, settings
 from ml_backend.settings import SECRET_HEADER, origin
 from ml_backend.store.store import Row, is_connected
 

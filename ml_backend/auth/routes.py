@@ -8,14 +8,7 @@ from typing import Literal
 
 from flask import g, request
 
-from ml_backend.auth.browser_auth import (
-    enter,
-    project_of_key,
-    require_lead,
-    require_link,
-    require_reviewer,
-    visitor,
-)
+from ml_backend.auth.browser_auth import enter, project_of_key, require_lead, require_link, require_reviewer, visitor
 from ml_backend.auth.keys import Person
 from ml_backend.auth.origins import check_host, check_source
 from ml_backend.auth.program_auth import (
@@ -25,12 +18,7 @@ from ml_backend.auth.program_auth import (
     require_operator,
     webhook_project,
 )
-from ml_backend.auth.requests import (
-    Refused,
-    connected_projects,
-    json_body,
-    project_number,
-)
+from ml_backend.auth.requests import Refused, connected_projects, json_body, project_number
 from ml_backend.store.store import Row
 
 Access = Literal[

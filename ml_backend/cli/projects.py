@@ -163,13 +163,11 @@ def _print_link(parsed: argparse.Namespace, services: Any, row: Any) -> None:
 
 def export(parsed: argparse.Namespace) -> None:
     """Print a project's answers as CSV, a row for each text, with the tasks' data as columns."""
-    from ml_backend.labelstudio.export import answer_rows
     from softirr.answers.sheets import plain_cell
 
     services = open_services()
-    table = [
-        [plain_cell(value) for value in line] for line in answer_rows(services.store, _known(services, parsed.project))
-    ]
+    rows = services.store.answer_rows(_known(services, parsed.project))
+    table = [[plain_cell(value) for value in row] for row in rows]
     if parsed.output is None:
         csv.writer(sys.stdout, lineterminator="\n").writerows(table)
         return

@@ -15,17 +15,8 @@ from ml_backend.labelstudio.regions import TOO_MANY_REGIONS, matched_texts, regi
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import MODEL
-from softirr.answers.labelstudio import (
-    is_agreed_answer,
-    label_studio_answers,
-    label_studio_fields,
-)
-from softirr.answers.labelstudio_results import (
-    control_kind,
-    field_controls,
-    mappings,
-    with_turns,
-)
+from softirr.answers.labelstudio import is_agreed_answer, label_studio_answers, label_studio_fields
+from softirr.answers.labelstudio_results import control_kind, field_controls, mappings, with_turns
 from softirr.answers.preparation import within_limits
 from softirr.answers.region_overlap import MOST_REGIONS
 from softirr.answers.regions import region_of

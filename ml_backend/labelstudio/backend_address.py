@@ -20,12 +20,6 @@ RESERVED = (
     "Label Studio refuses the address {url} because it is private or local: start Label Studio with "
     "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false, or connect with --pull-only."
 )
-
-DOTLESS = (
-    "Label Studio takes no webhook for a host name without a dot, so it can't call this backend at {url}. Give the "
-    "host a name with a dot: in Docker Compose a network alias such as {host}.internal, and connect with --url "
-    "{better}."
-)
 # What Label Studio's check of webhooks (Django's URLValidator) takes: letters, digits and hyphens between dots, no
 # digits after the last.
 _HOST = re.compile(r"((?!-)([^\W_]|-)+(?<!-)\.)+(xn--[a-z0-9-]+|(?!-)([^\W\d_]|-){2,}(?<!-))\.?")
@@ -41,12 +35,14 @@ def callable_url(url: str) -> str:
     """
     url = clean_url(url, "--url")
     host = urlsplit(url).hostname or ""
-    if host == "localhost" or _is_address(host):
-        return url
-    if _HOST.fullmatch(host):
+    if host == "localhost" or _is_address(host) or _HOST.fullmatch(host):
         return url
     if "." not in host.rstrip("."):
-        raise InputError(DOTLESS.format(url=url, host=host, better=url.replace(host, f"{host}.internal", 1)))
+        raise InputError(
+            f"Label Studio takes no webhook for a host name without a dot, so it can't call this backend at {url}. "
+            f"Give the host a name with a dot: in Docker Compose a network alias such as {host}.internal, and connect "
+            f"with --url {url.replace(host, f'{host}.internal', 1)}."
+        )
     raise InputError(
         f"Label Studio takes no webhook for the host name {host}, so it can't call this backend there: a host name may "
         "have letters, digits, hyphens and dots, and no digits after the last dot."
@@ -62,21 +58,6 @@ def _is_address(host: str) -> bool:
 
 
 Answer = Literal["ours", "other state", "other label studio", "away"]
-
-OTHER_STATE = (
-    "The backend at {url} keeps its state in another place than this command, so it does not know this project, and "
-    "links made here do not open there."
-)
-OTHER_STATE_FIX = (
-    "Run this command with the same SOFTIRR_DATA (or SOFTIRR_DATABASE_URL) as softirr-ls serve; here it is {place}."
-)
-OTHER_LABEL_STUDIO = (
-    "The backend at {url} was started with another LABEL_STUDIO_URL than {here}, so it does not know this project, and "
-    "links made here do not open there."
-)
-OTHER_LABEL_STUDIO_FIX = (
-    "Use one LABEL_STUDIO_URL for softirr-ls serve and for this command, letter by letter (localhost is not 127.0.0.1)."
-)
 
 
 def look(url: str, settings: Settings, secret: bytes) -> Answer:
@@ -110,9 +91,19 @@ def problem(answer: Answer, url: str, settings: Settings) -> tuple[str, str] | N
     if answer == "other state":
         # without user and password of the database's address
         location = str(settings.data) if settings.database_url.startswith("sqlite") else "a database"
-        return OTHER_STATE.format(url=url), OTHER_STATE_FIX.format(place=location)
+        return (
+            f"The backend at {url} keeps its state in another place than this command, so it does not know this "
+            "project, and links made here do not open there.",
+            "Run this command with the same SOFTIRR_DATA (or SOFTIRR_DATABASE_URL) as softirr-ls serve; here it is "
+            f"{location}.",
+        )
     if answer == "other label studio":
-        return OTHER_LABEL_STUDIO.format(url=url, here=settings.label_studio_url), OTHER_LABEL_STUDIO_FIX
+        return (
+            f"The backend at {url} was started with another LABEL_STUDIO_URL than {settings.label_studio_url}, so it "
+            "does not know this project, and links made here do not open there.",
+            "Use one LABEL_STUDIO_URL for softirr-ls serve and for this command, letter by letter (localhost is not "
+            "127.0.0.1).",
+        )
     return None
 
 

@@ -232,7 +232,8 @@ class Connector(Disconnector):
     def _panel(self, record: ConnectionRecord, panel_base: str) -> None:
         number = record.number
         label_config = self.client.project(number).get("label_config") or ""
-        address = self.panel_address(record.row, panel_base)
+        key = Keys(self.store.secret()).key(number, "panel", generation=record.row["key_round"])
+        address = f"{panel_base}/panel?k={key}"
         if snippet.present(label_config, address):
             return
         changed = snippet.insert(label_config, address)

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ml_backend.auth.keys import Keys
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import NotFound
@@ -106,9 +105,7 @@ class Disconnector:
                 self.client.request("DELETE", f"/api/webhooks/{webhook['id']}/")
                 changes.done.append("Removed the webhook.")
 
-    def _forget_connection(self, row: Row | None) -> None:
-        if row is None:
-            return
+    def _forget_connection(self, row: Row) -> None:
         self.store.update_project(row["id"], connection={}, webhook_secret=None, pulled_at=None, due_at=None)
         self.store.forget_predictions(row["id"])
 
@@ -130,8 +127,3 @@ class Disconnector:
             return
         self.client.update_project(number, **restored)
         changes.done.append("Set the project's " + ", ".join(sorted(restored)) + " back to what they were.")
-
-    def panel_address(self, row: Row, panel_base: str) -> str:
-        """The panel's address with its key."""
-        key = Keys(self.store.secret()).key(row["number"], "panel", generation=row["key_round"])
-        return f"{panel_base}/panel?k={key}"

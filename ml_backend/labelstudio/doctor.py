@@ -1,5 +1,6 @@
 """``softirr-ls doctor``: checks of the connection in both directions, each with its finding and the fix."""
 
+import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -60,13 +61,8 @@ def _server(settings: Settings, client: Client) -> Iterator[Finding]:
     version = client.version()
     yield right(f"Label Studio {version or '(unknown version)'} at {settings.label_studio_url} can be reached.")
     yield right(f"The {client.token_kind} is accepted (user {user.get('id')}).")
-    numbers = version.split(".")
-    if (
-        len(numbers) >= 2
-        and numbers[0].isdigit()
-        and numbers[1].isdigit()
-        and (int(numbers[0]), int(numbers[1])) < (1, 20)
-    ):
+    numbers = re.match(r"(\d+)\.(\d+)(\.|$)", version)
+    if numbers is not None and (int(numbers[1]), int(numbers[2])) < (1, 20):
         yield wrong(f"Label Studio {version} is older than what this was tested with.", "Upgrade to 1.20 or later.")
 
 

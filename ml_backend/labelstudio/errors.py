@@ -99,7 +99,5 @@ def _detail(response: httpx.Response) -> str:
         body = response.json()
     except ValueError:
         return ""
-    if not isinstance(body, dict):
-        return ""
-    detail = body.get("detail")
+    detail = body.get("detail") if isinstance(body, dict) else None
     return detail[:200] if isinstance(detail, str) else ""

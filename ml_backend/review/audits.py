@@ -56,11 +56,10 @@ def draw(work: ProjectWork, question: Mapping[str, Any]) -> dict[str, Any]:
 
     reviews = ReviewStore(work.store)
     audit = _audit(reviews, question)
-    answers, settings, measure = work.store.answers(work.project["id"]), work.settings, audit["measure"]
-    table = work.preparation.table(answers, audit["control"])
+    settings, measure = work.settings, audit["measure"]
     with work.scorer.alone_with(measure, work.progress(SHEET)) as progress:
         sheet = draw_sheet(
-            table,
+            work.table(audit["control"]),
             work.scorer.measure_under(measure, settings.policy, settings.terminologies),
             judgments=audit["wanted"],
             seed=audit["seed"],

@@ -195,10 +195,9 @@ class TaskStore(Database):
         chunks = in_parts(numbers)
         return {row["number"]: row for chunk in chunks for row in self.rows(query.where(tasks.c.number.in_(chunk)))}
 
-    def rank(self, project: int, agreement: float) -> tuple[int, int]:
-        """Return the rank of this agreement from the lowest, and the number of tasks with an agreement."""
-        below = self._count(project, tasks.c.agreement < agreement)
-        return below + 1, self._count(project, tasks.c.agreement.is_not(None))
+    def count_agreements(self, project: int) -> int:
+        """Return the number of tasks with an agreement."""
+        return self._count(project, tasks.c.agreement.is_not(None))
 
     def answers(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return (task number, raw answers) of all tasks in order of number, in batches."""
@@ -215,6 +214,25 @@ class TaskStore(Database):
     def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return (task number, details of its last scoring) of all scored tasks in order of number, in batches."""
         return ((number, details) for number, details in self._each(project, tasks.c.details) if details)
+
+    def answer_rows(self, project: Row) -> Iterator[list[Any]]:
+        """Yield the answers as a table with the tasks' data as columns, the header first.
+
+        There is a row for each text; an answer without texts has one row with an empty text. Annotators are named as in
+        Label Studio; fields of the tasks' data that are longer than 60 characters are not in the store.
+        """
+        query = sa.select(tasks.c.number, tasks.c.answers, tasks.c.facts).where(tasks.c.project == project["id"])
+        listed = self.rows(query.order_by(tasks.c.number))
+        data_of = {row["number"]: (row["facts"] or {}).get("data") or {} for row in listed}
+        data_names = sorted({name for data in data_of.values() for name in data})
+        yield ["item", "rater", "field", "text", *(f"data.{name}" for name in data_names)]
+        for row in listed:
+            data = [data_of[row["number"]].get(name, "") for name in data_names]
+            fields = {**((row["facts"] or {}).get("fields") or {}), **row["answers"]}
+            for name, entry in fields.items():
+                for rater, texts in entry.get("written", entry["answers"]).items():
+                    for text in texts or [""]:
+                        yield [row["number"], project["raters"].get(rater, rater), name, text, *data]
 
     def _each(self, project: int, column: sa.ColumnElement[Any]) -> Iterator[tuple[int, Any]]:
         for chunk in self._in_batches(project, sa.select(tasks.c.number, column.label("value"))):

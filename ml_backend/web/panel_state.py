@@ -138,7 +138,7 @@ class PanelState:
             "not_compared": (task["facts"] or {}).get("not_compared") or {},
             "agreed": self._agreed(task),
             "review": self._review(task),
-            "queue": self._queue(task),
+            "queue": self._queue(),
             "causes": CAUSES,
             "viewer": {
                 "can_decide": bool(who.known_by),
@@ -219,14 +219,13 @@ class PanelState:
         details = mark_details(mark) or {} if state or is_answered_again else {}
         return {"state": state or "open", "answered_again": bool(is_answered_again), "waits": waits, **details}
 
-    def _queue(self, task: Row) -> dict[str, int]:
+    def _queue(self) -> dict[str, int]:
         """Return how many tasks with an agreement are done, and how many there are."""
         store, project = self.services.store, self.project["id"]
         marks = {number: row for number, row in ReviewStore(store).marks(project).items() if not row["sent_back"]}
         hashes = store.get_tasks(project, sorted(marks), columns=("answers_hash",))
         done = sum(mark_state(marks[number], row["answers_hash"]) == "done" for number, row in hashes.items())
-        ranked = store.rank(project, task["agreement"])
-        return {"done": done, "total": ranked[1] if ranked else 0}
+        return {"done": done, "total": store.count_agreements(project)}
 
 
 def _regions(texts: Mapping[str, str], regions: Regions, details: Mapping[str, Any]) -> list[list[Any]]:

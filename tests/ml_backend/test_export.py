@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ml_backend.labelstudio.export import answer_rows
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_project import region
 
@@ -13,7 +12,7 @@ def test_a_row_for_each_text_with_the_data_of_its_task(bench: Bench) -> None:
     bench.fake.tasks[first]["data"] = {"site": "Bern", "text": "x" * 500}
     bench.fake.tasks[second]["data"] = {"site": "Basel", "age": 70}
     bench.sync()
-    header, *rows = answer_rows(bench.store, bench.row)
+    header, *rows = bench.store.answer_rows(bench.row)
     assert header == ["item", "rater", "field", "text", "data.age", "data.site"]
     assert rows == [
         [first, "User1", "findings", "fever", "", "Bern"],
@@ -30,5 +29,5 @@ def test_other_fields_are_rows_too(bench: Bench) -> None:
     choice = {"from_name": "kind", "to_name": "text", "type": "choices", "value": {"choices": ["drug"]}}
     bench.fake.annotate(task, 1, [], result=[region(["fever"]), choice])
     bench.sync()
-    _, *rows = answer_rows(bench.store, bench.row)
+    _, *rows = bench.store.answer_rows(bench.row)
     assert sorted(row[2:4] for row in rows) == [["findings", "fever"], ["kind", "drug"]]

@@ -185,11 +185,11 @@ class TestTasks:
         assert store.decisions(new) == []
         assert store.jobs(new) == []
 
-    def test_ranks(self, store: Store, project: int) -> None:
+    def test_counts_tasks_with_an_agreement(self, store: Store, project: int) -> None:
         store.put_read(project, [read(n) for n in range(1, 5)])
         rows = [{**scored(n), "agreement": value} for n, value in ((1, 0.9), (2, 0.1), (3, 0.5))]
         store.put_scored(project, rows)
-        assert store.rank(project, 0.5) == (2, 3)
+        assert store.count_agreements(project) == 3
 
 
 class TestRequests:
