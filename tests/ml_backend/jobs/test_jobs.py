@@ -218,7 +218,8 @@ class TestRun:
         self, bench: Bench, project: int, worker: Worker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(runs_module, "REPORT_EVERY", 0.0)
-        monkeypatch.setattr(task_scorer, "SCORE_BATCH", 5)
+        for name in ("FIRST_BATCH", "SCORE_BATCH"):
+            monkeypatch.setattr(task_scorer, name, 5)
         monkeypatch.setattr(task_scorer, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
         for k in range(20):
             bench.fake.add_task({1: [f"{k}"], 2: ["x"]})
