@@ -1,4 +1,7 @@
-"""A project is connected to the backend that knows it, or a sentence has the reason why its links would not open."""
+"""A backend's address is checked before anything is written.
+
+Label Studio takes it, and the backend there knows the project; otherwise a sentence has the reason.
+"""
 
 import os
 import threading
@@ -11,9 +14,10 @@ from werkzeug.serving import make_server
 
 from ml_backend import cli
 from ml_backend.labelstudio import doctor
-from ml_backend.labelstudio.backend_address import look
+from ml_backend.labelstudio.backend_address import callable_url, look
 from ml_backend.labelstudio.doctor import examine
 from ml_backend.labelstudio.doctor_project import Finding
+from softirr.errors import InputError
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 
@@ -101,3 +105,36 @@ def test_doctor_gives_a_next_step_for_unexpected_findings(tmp_path: Path) -> Non
     seeded = Seeded(tmp_path)
     for finding in examine(seeded.settings, seeded.services.store, NUMBER):
         assert finding.ok or finding.fix
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:9090",
+        "http://127.0.0.1:9090",
+        "http://[::1]:9090",
+        "http://softirr.internal:9090",
+        "https://Irr.Clinic.example/agreement",
+        "http://host.docker.internal:9090",
+        "http://münchen.example:9090",
+        "http://irr.xn--p1ai",
+    ],
+)
+def test_hosts_that_label_studio_takes(url: str) -> None:
+    assert callable_url(url) == url
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("http://softirr:9090", "--url http://softirr.internal:9090"),
+        ("softirr", "host name without a dot"),
+        ("http://soft_irr.internal:9090", "letters, digits, hyphens and dots"),
+        ("http://irr.host1", "no digits after the last dot"),
+        ("http://-irr.internal", "letters, digits, hyphens and dots"),
+        ("ftp://softirr.internal", "not an http address"),
+    ],
+)
+def test_hosts_that_it_refuses(url: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        callable_url(url)
