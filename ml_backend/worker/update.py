@@ -33,8 +33,8 @@ from ml_backend.worker.writing import PredictionWriter
 
 log = logging.getLogger(__name__)
 
-WRITE_FIRST, WRITE_EVERY = 1.0, 60.0
-"""Seconds of scoring after which the first predictions are written, and between two writes."""
+WRITE_EVERY = 60.0
+"""Seconds between two writes during long scoring; the first is after the first batch."""
 ROUNDS = 3
 FIRST_TASKS = 5
 """Tasks of a large new project that are scored and written before the others are read."""
@@ -210,7 +210,7 @@ class ProjectUpdate:
         total = self.store.count_unscored(self.project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
         done, last, end = 0, -1, self.store.highest(self.project)
-        written_at = time.monotonic() - WRITE_EVERY + WRITE_FIRST
+        written_at = -WRITE_EVERY
         while True:
             self._check()
             if done:
