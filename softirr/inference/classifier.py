@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -45,6 +46,40 @@ class Outputs:
     truncated: NDArray[np.bool_]
 
 
+class TorchThreads:
+    """Number of threads of torch, which several jobs of a process change for a while.
+
+    Setting it in one thread changes it for later threads, too: a job that begins and ends while another one runs would
+    otherwise take the other one's number for the lasting one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_jobs = self._lasting = 0
+
+    def lasting(self) -> int:
+        """The number without what jobs changed."""
+        with self._lock:
+            return self._lasting if self._n_jobs else torch.get_num_threads()
+
+    @contextmanager
+    def changed(self) -> Iterator[None]:
+        """Let a job change the number, which has the lasting value again after it."""
+        with self._lock:
+            if not self._n_jobs:
+                self._lasting = torch.get_num_threads()
+            self._n_jobs += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_jobs -= 1
+                torch.set_num_threads(self._lasting)
+
+
+THREADS = TorchThreads()
+
+
 class PairClassifier:
     """A transformers sequence classifier loaded from a folder.
 
@@ -69,8 +104,9 @@ class PairClassifier:
         self.device = pick_device(options.device)
         if options.precision == "float16" and self.device.type == "cpu":
             raise InputError("The precision float16 is for GPUs; use auto, float32 or bfloat16 on a processor.")
-        self._threads = options.threads or torch.get_num_threads()
-        with _one_thread():
+        self._threads = options.threads or THREADS.lasting()
+        with THREADS.changed():  # waiting threads would cost more than they save in the many small steps of loading
+            torch.set_num_threads(1)
             self._open(folder, options)
 
     def _open(self, folder: Path, options: ClassifierOptions) -> None:
@@ -156,8 +192,7 @@ class PairClassifier:
                 return batch, None
 
         is_small = len(batches) == 1 and int(table.pair_lengths(left_texts, right_texts)[0].sum()) <= _SMALL
-        threads_before = torch.get_num_threads()
-        try:
+        with THREADS.changed():
             if self.device.type != "cpu" or self._threads == 1 or is_small:
                 torch.set_num_threads(1 if is_small and self._is_small else self._threads)
                 yield from map(run, batches)
@@ -168,9 +203,6 @@ class PairClassifier:
                 except BaseException:  # an interrupted run drops pending batches
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
-        finally:
-            # set_num_threads in a worker also changes the default of later threads
-            torch.set_num_threads(threads_before)
 
     def _run_on_gpu(self, table: TokenTable, left_texts: Ints, right_texts: Ints, batches: list[Ints]) -> Results:
         """Pack batches while the GPU computes. Results are fetched one batch later, so that the GPU never waits."""
@@ -206,17 +238,3 @@ class PairClassifier:
             )
         self.token_budget = min(self.token_budget, max(1, int(lengths[batch].sum()) // 2))
         return [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Run torch on one thread.
-
-    Loading is a little work in many small steps, in which waiting threads would cost more time than they save.
-    """
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(n_threads)

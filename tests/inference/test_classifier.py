@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,21 @@ def test_order_batch_size_duplicates_and_threads_change_nothing(any_model: Path)
             any_model, ClassifierOptions(device="cpu", precision="float32", token_budget=budget, threads=threads)
         )
         assert np.allclose(softmax(other_classifier.run(TEXTS, LEFT, RIGHT).logits), expected, atol=2e-6)
+
+
+def test_a_model_takes_the_lasting_number_of_threads(bert_model: Path) -> None:
+    options = ClassifierOptions(device="cpu", precision="float32")
+    initial = torch.get_num_threads()
+    with ThreadPoolExecutor(1) as other_thread, ThreadPoolExecutor(1) as later_thread:
+        try:
+            torch.set_num_threads(2)
+            with classifier_module.THREADS.changed():
+                torch.set_num_threads(1)  # as every job does, for later threads too
+                opened = other_thread.submit(PairClassifier, bert_model, options).result()
+            assert opened._threads == 2
+            assert torch.get_num_threads() == later_thread.submit(torch.get_num_threads).result() == 2
+        finally:
+            torch.set_num_threads(initial)
 
 
 @pytest.mark.parametrize("is_small", [True, False])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -33,7 +34,12 @@ def first_report(
             answered = [annotation(rater, [text]) for rater, text in zip(raters, answers, strict=False)]
             tasks.append({"data": {"text": f"Narrative {number}"}, "annotations": answered})
         ls.import_tasks(project, tasks)
-        commands = Commands(folder / str(project), ls.url, ls.token, environment={"SOFTIRR_MEASURE": "nli"})
+        commands = Commands(
+            folder / str(project),
+            ls.url,
+            ls.token,
+            environment={"SOFTIRR_MEASURE": "nli", "OMP_NUM_THREADS": str(os.cpu_count())},
+        )
         with commands.serve() as serving:
             began = time.perf_counter()
             commands.json("connect", "--project", str(project), "--url", serving.url)
