@@ -8,7 +8,7 @@ from dataclasses import replace
 from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
-from softirr.answers.preparation import Work, has_too_much, read_values, separate_values, within_limits
+from softirr.answers.preparation import Key, Work, has_too_much, read_values, separate_values, within_limits
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
@@ -141,6 +141,7 @@ def _merge_repeats(work: Work) -> None:
     """Give each rater one answer to an item, under the names of the options."""
     options, ignored = work.options, set(work.options.ignore_raters)
     repeats = work.raw.repeats if work.raw.is_merged else options.repeats or work.raw.repeats
+    more: dict[Key, list[RawAnswer]] = {}
     for answer in work.raw.answers:
         name, input_name = work.name_of(answer.rater)
         is_ignored = ignored and not ignored.isdisjoint((name, input_name, answer.rater))
@@ -162,12 +163,14 @@ def _merge_repeats(work: Work) -> None:
                 f"with {option('repeats')} whether they are a set, or the first or last one counts."
             )
         if repeats == "set":
-            work.answers[key] += texts
-            work.regions[key] += answer.regions
+            more.setdefault(key, []).append(answer)
             continue
         work.excluded.append(Excluded(answer.item, name, OLDER_DUPLICATE if repeats == "last" else NEWER_DUPLICATE))
         if repeats == "last":
             work.answers[key], work.regions[key] = texts, answer.regions
+    for key, answers in more.items():
+        work.answers[key] += tuple(text for answer in answers for text in answer.texts or ())
+        work.regions[key] += tuple(region for answer in answers for region in answer.regions)
 
 
 def _match_regions(work: Work) -> None:

@@ -103,6 +103,8 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other."""
+    from softirr.meaning.measures import DEFAULT_MEASURE
+
     within = next((name for name in _WITHIN_ONE_FILE if getattr(arguments, name) is not None), None)
     n_files, has_models = len(arguments.files), arguments.models is not None
     of_files = "paired" if arguments.paired else "independent" if arguments.independent else ""
@@ -113,6 +115,10 @@ def _check(arguments: argparse.Namespace) -> None:
         (arguments.margin is not None and not has_models, "--margin needs --models."),
         (arguments.epsilon is not None and not has_models, "--epsilon needs --models."),
         (arguments.fail_unless and not has_models, "--fail-unless needs --models."),
+        (
+            arguments.measures and arguments.measure != DEFAULT_MEASURE,
+            f"--measures names the measures, so it does not go with --measure {arguments.measure}.",
+        ),
     )
     for is_wrong, sentence in refusals:
         if is_wrong:

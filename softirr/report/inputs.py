@@ -16,6 +16,7 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.answers.values import texts_of_cell
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
+from softirr.numbers import plural
 
 ChanceMethod = Literal["auto", "exact", "permutation", "sample"]
 
@@ -211,7 +212,13 @@ def _of_items(answers: Mapping[Any, Mapping[Any, Any]], options: ReadOptions) ->
     if not items:
         raise InputError("There are no answers: the dictionary is empty.")
     table = lists_table(lists, casefold=options.casefold, missing=options.missing)
-    return replace(table, items=tuple(map(str, items)))
+    warnings = table.warnings
+    if len(lists) > len(items):
+        warnings += (
+            f"The dictionary is read as {plural(len(lists), 'rater')}, each with answers by item, and has only "
+            f"{plural(len(items), 'item')}. If its keys are items, give {{rater: {{item: text}}}}.",
+        )
+    return replace(table, items=tuple(map(str, items)), warnings=warnings)
 
 
 def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:

@@ -52,6 +52,8 @@ COMMANDS = {
     "compare a.csv --measures exact": "A comparison needs at least two different measures.",
     "compare a.csv --measures exact exact": "A comparison needs at least two different measures.",
     "compare a.csv --policies finding finding": "A comparison needs at least two different policies.",
+    "compare a.csv --measures exact indel --measure jaccard": "--measures names the measures, so it does not go with "
+    "--measure jaccard.",
     "compare a.csv --measures exact indel --paired": "--paired is about items of several files, so it does not go with "
     "--measures.",
     "compare a.csv b.csv --margin 0.1": "--margin needs --models.",

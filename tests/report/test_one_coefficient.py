@@ -111,6 +111,12 @@ class TestRefused:
         assert softirr.cohen_kappa(a, pd.Series(B, index=a.index), "exact").value == 1
         assert softirr.cohen_kappa(a.to_list(), pd.Series(B), "exact").value == 1
 
+    @pytest.mark.parametrize(("n_items", "warns"), [(2, False), (3, False), (1, True)])
+    def test_a_dictionary_with_more_raters_than_items_warns(self, n_items: int, warns: bool) -> None:
+        by_rater = {name: {f"item {k}": "fever" for k in range(n_items)} for name in ("ann", "bob")}
+        warnings = softirr.agreement(by_rater, "exact").warnings
+        assert any("If its keys are items" in warning for warning in warnings) == warns
+
     def test_a_dictionary_of_one_rater_is_undefined(self) -> None:
         for function in (softirr.fleiss_kappa, softirr.krippendorff_alpha):
             coefficient = function({"a": A}, measure="exact")
