@@ -64,8 +64,15 @@ class LoadedMeasures:
                 self._models.pop(name, None)
             return self._measures[name]
 
-    def warm_up(self, name: str) -> None:
-        """Load the model of a measure ahead of the first task, which reports the error if this fails."""
+    def warm_up(self, name: str | None) -> None:
+        """Load the model of a measure ahead of the first task, which reports the error if this fails.
+
+        Parameters
+        ----------
+        name : str, optional
+            By default the bundled model.
+        """
+        name = name or BUNDLED
         if name.partition(":")[0] != BUNDLED:  # others may be servers, which are called only for answers
             return
         with contextlib.suppress(Exception), self.alone_with(name):

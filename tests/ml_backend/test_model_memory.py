@@ -69,8 +69,10 @@ def test_a_check_of_an_unchanged_project_loads_no_model(tmp_path: Path, loads: l
     assert loads == ["nli"]
 
 
-@pytest.mark.parametrize("measure, loaded", [("nli", ["nli"]), ("indel", []), ("judge:served", [])])
-def test_only_a_local_model_is_loaded_ahead(loads: list[str], measure: str, loaded: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("measure", "loaded"), [(None, ["nli"]), ("nli", ["nli"]), ("indel", []), ("judge:served", [])]
+)
+def test_only_a_local_model_is_loaded_ahead(loads: list[str], measure: str | None, loaded: list[str]) -> None:
     scorer = Scorer()
     scorer.warm_up(measure)
     assert loads == loaded
