@@ -17,6 +17,7 @@ from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.review.computations import answer_requests, summarize
 from ml_backend.review.headline import note_on_types, notes_of_reports
 from ml_backend.review.requests import ProjectWork
+from ml_backend.scoring.measures import needs_model
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
@@ -33,11 +34,11 @@ from ml_backend.worker.writing import PredictionWriter
 
 log = logging.getLogger(__name__)
 
-WRITE_EVERY = 60.0
-"""Seconds between two writes during long scoring; the first is after the first batch."""
+WRITE_FIRST, WRITE_EVERY = 5.0, 60.0
+"""Seconds of scoring that are left when predictions are written before its end, at least; seconds between writes."""
 ROUNDS = 3
-FIRST_TASKS = 5
-"""Tasks of a large new project that are scored and written before the others are read."""
+FIRST_TASKS = 3
+"""Tasks of a large new project that a model scores, and that are written, before the others are read."""
 
 
 class ProjectUpdate:
@@ -183,7 +184,8 @@ class ProjectUpdate:
         if versions != row["other_versions"]:
             self.store.read_again(self.project)
             self.store.update_project(self.project, other_versions=versions)
-        if self._setup.remote["task_number"] > FEW and not self.store.totals(self.project)["tasks"]:
+        is_new = not self.store.totals(self.project)["tasks"]
+        if is_new and self._setup.remote["task_number"] > FEW and needs_model(self._setup.values.measure):
             self._read_first()
         # Not after a change of settings: stored answers are not prepared under the new ones.
         stale = [] if row["pulled_at"] is None else self._reader.find_newest()
@@ -210,7 +212,7 @@ class ProjectUpdate:
         total = self.store.count_unscored(self.project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
         done, last, end = 0, -1, self.store.highest(self.project)
-        written_at = -WRITE_EVERY
+        started_at, written_at = time.monotonic(), -WRITE_EVERY
         while True:
             self._check()
             if done:
@@ -222,7 +224,9 @@ class ProjectUpdate:
             self._report("scoring", done, max(total, done + len(rows)))
             self._tasks.score(rows)
             done += len(rows)
-            if done < total and time.monotonic() - written_at > WRITE_EVERY:
+            now = time.monotonic()
+            seconds_left = (now - started_at) / done * (total - done)
+            if seconds_left > WRITE_FIRST and now - written_at > WRITE_EVERY:
                 self._writer.write()
                 written_at = time.monotonic()
         self._writer.write()

@@ -73,6 +73,7 @@ def test_the_first_predictions_are_written_before_all_tasks_are_scored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(task_scorer, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
+    monkeypatch.setattr(update, "WRITE_FIRST", 0.0)
     bench = Bench(tmp_path)
     answered(bench.fake, 30)
     task_details, n_written = bench.scorer.task_details, []
@@ -92,6 +93,7 @@ def test_a_large_new_project_has_scores_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_new: bool
 ) -> None:
     monkeypatch.setattr(update, "FEW", 10)
+    monkeypatch.setattr(update, "needs_model", lambda measure: True)
     bench, n_written = Bench(tmp_path), []
     if not is_new:
         answered(bench.fake, 1)
