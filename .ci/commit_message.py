@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 LONGEST_SUBJECT = 72
-GENERATED = re.compile(r"(Merge|Revert|fixup!|squash!) ")
+GENERATED = re.compile(
+    r"Merge (branch(es)?|commit|pull request|remote-tracking branch|tag) ['#]|(Revert|fixup!|squash!) "
+)
 NOT_A_VERB = re.compile(
     r"(A|An|The|This|That|These|Those|What|How|When|Where|Why|Which|Who|All|Some|Any|No|Not|Each|Every|It|Its|There|"
     r"Their|One|Two|Three|More|Most|Other|Both|Only|With|Without|After|Before|In|On|Of|For|From|By|At|As|If|And|But)"

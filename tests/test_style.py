@@ -143,6 +143,7 @@ def test_only_more_than_the_baseline_fails(style: ModuleType) -> None:
         ("Drop the codebook page\n\nNobody reads it.\n", None),
         ("Process pairs of one item first\n", None),
         ("Merge branch 'main'\n", None),
+        ("Merge the modules of a package that describe one thing, and a few more of them\n", "has 78 characters"),
         ("", "is empty"),
         ("Drop " + "x" * 68 + "\n", "at most 72"),
         ("What a rereading found\n", "begin with an imperative"),
