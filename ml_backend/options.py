@@ -22,6 +22,7 @@ CHOICES = {
 """The words that some options may have."""
 FORMER = frozenset({"condition", "panel", "triage_columns"})
 """Options of earlier versions, which connections may still have."""
+_MAY_BE_NONE = ("controls", "target")
 
 
 def checked_options(options: Any, *, source: str) -> dict[str, Any]:
@@ -110,7 +111,6 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
     **{name: (f"one of {', '.join(words)}", partial(contains, words), str) for name, words in CHOICES.items()},
 }
 """For each option: its valid values in words, the check of a value, and the conversion to the stored value."""
-_MAY_BE_NONE = ("controls", "target")
 
 
 def _checked(name: str, value: Any, source: str) -> Any:

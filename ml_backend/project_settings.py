@@ -22,6 +22,13 @@ FORMER_VALUES = {"regions": {"overlap": "matched"}}
 """Values of options that earlier versions wrote, and their present names."""
 
 MISSING_OPTION = "softirr-ls settings --missing"  # what chooses the texts that mean missing, for messages
+OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies"})
+_NOT_OF_A_TASK = frozenset(
+    {
+        *("chance", "permutations", "hide_names", "target", "policy", "terminologies"),
+        *("missing", "predictions", "fields", "score"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -119,15 +126,6 @@ class ProjectSettings:
                 map(name_of, self.terminologies)
             ),  # the operator's folders are nobody else's business
         }
-
-
-OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies"})
-_NOT_OF_A_TASK = frozenset(
-    {
-        *("chance", "permutations", "hide_names", "target", "policy", "terminologies"),
-        *("missing", "predictions", "fields", "score"),
-    }
-)
 
 
 def present_value(name: str, value: Any) -> Any:

@@ -9,6 +9,9 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+_OPEN, _CLOSE = "\ue000", "\ue001"
+"""Characters for private use, which no message contains, around an option within a message."""
+
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
@@ -35,10 +38,6 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{os.fspath(path)} can't be written: {error.strerror or error}.") from None
-
-
-_OPEN, _CLOSE = "\ue000", "\ue001"
-"""Characters for private use, which no message contains, around an option within a message."""
 
 
 def option(name: str, *values: str) -> str:

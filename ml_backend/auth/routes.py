@@ -35,6 +35,8 @@ Access = Literal[
     "webhook",
 ]
 Place = Literal["address", "query", "body", ""]
+HEALTH = "/health"
+"""The only address that is served under every host name, and before a project is connected."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,6 @@ ROUTES: tuple[Route, ...] = (
     *_routes("anyone", "", "OPTIONS /api/queue", "OPTIONS /api/queue/next", "OPTIONS /api/queue/<int:task>"),
 )
 _BY_ADDRESS = {(route.method, route.rule): route for route in ROUTES}
-HEALTH = "/health"
-"""The only address that is served under every host name, and before a project is connected."""
 
 
 def check_request() -> None:

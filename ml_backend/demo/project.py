@@ -26,6 +26,8 @@ LABEL_CONFIG = f"""<View>
 </View>
 """
 DESCRIPTION = "Invented narratives, each read by three of four annotators. Log in as one of them or as the lead."
+VERSION = "agreement"
+TOLERANCE = 1e-6
 
 
 def make_projects(server: LabelStudio) -> dict[str, Any]:
@@ -104,10 +106,6 @@ def true_value(name: str = "krippendorff_alpha") -> float:
     if value is None:
         raise ServerError(f"The example's key gives no {name}.")
     return float(value)
-
-
-VERSION = "agreement"
-TOLERANCE = 1e-6
 
 
 def problems(api: Api, project: int, score: Mapping[str, Any], links: Mapping[str, str]) -> list[str]:

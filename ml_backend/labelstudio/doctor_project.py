@@ -18,6 +18,8 @@ from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
 from softirr.numbers import plural
 
+WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -44,9 +46,6 @@ def right(what: str) -> Finding:
 def wrong(what: str, fix: str) -> Finding:
     """The finding of a check that shows a problem."""
     return Finding(False, what, fix)
-
-
-WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
 
 
 def project_findings(

@@ -8,23 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 from softirr.errors import InputError
 
-
-def plugin_dir() -> Path:
-    """Folder of the files for browsers: in the installed package, or next to it in a checkout."""
-    packaged = Path(__file__).parents[1] / "plugin"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "plugin"
-
-
 CLASS = "softirr-agreement"
-SCHEME = (
-    # the helper shows it once the panel has something for the person
-    f".{CLASS}{{display:none}}"
-    f".{CLASS} iframe{{color-scheme:light}}[data-color-scheme=dark] .{CLASS} iframe{{color-scheme:dark}}"
-    # Label Studio's own box around it stays white in its dark mode
-    f"[data-color-scheme=dark] .{CLASS} :not(iframe){{background:transparent!important;color:inherit!important}}"
-    # Compare All draws the form once for each annotation; the panel is shown in the first column
-    f".lsf-wrapper_viewAll :has(.{CLASS})~* .{CLASS}{{display:none!important}}"
-)
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
@@ -34,6 +18,23 @@ _TOKEN = re.compile(
 _OURS = re.compile(
     rf"(?:\n[ \t]*)?<View className=\"{CLASS}\">.*?<!-- /{CLASS} --></View>",
     re.S,
+)
+
+
+def plugin_dir() -> Path:
+    """Folder of the files for browsers: in the installed package, or next to it in a checkout."""
+    packaged = Path(__file__).parents[1] / "plugin"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "plugin"
+
+
+SCHEME = (
+    # the helper shows it once the panel has something for the person
+    f".{CLASS}{{display:none}}"
+    f".{CLASS} iframe{{color-scheme:light}}[data-color-scheme=dark] .{CLASS} iframe{{color-scheme:dark}}"
+    # Label Studio's own box around it stays white in its dark mode
+    f"[data-color-scheme=dark] .{CLASS} :not(iframe){{background:transparent!important;color:inherit!important}}"
+    # Compare All draws the form once for each annotation; the panel is shown in the first column
+    f".lsf-wrapper_viewAll :has(.{CLASS})~* .{CLASS}{{display:none!important}}"
 )
 
 

@@ -19,6 +19,10 @@ from ml_backend.labelstudio.errors import (
     reply_json,
 )
 
+TRIES = 5
+FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
+READ_TIMEOUT = 120.0
+
 
 class TokenAuth(httpx.Auth):
     """Authorization by a legacy token, or by a personal access token, which is exchanged for access tokens.
@@ -96,10 +100,6 @@ def _access_token(response: httpx.Response) -> str:
 
 
 log = logging.getLogger(__name__)
-
-TRIES = 5
-FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
-READ_TIMEOUT = 120.0
 
 
 @dataclass(frozen=True)

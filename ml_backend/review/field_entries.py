@@ -13,6 +13,8 @@ from ml_backend.labelstudio.config import is_repeated
 from ml_backend.settings import origin
 from softirr.answers.labelstudio_results import name_in_turn, readable_name
 
+_SHOWN = ("label", "where", "quote", "box", "ratio", "annotation", "region")
+
 
 class FieldEntry(NamedTuple):
     """The answers to one field of a task that is not a text.
@@ -71,9 +73,6 @@ def field_entries(task: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the answers to every field of a task by name: its texts and `other_entries`."""
     texts = {name: entry for name, entry in task["answers"].items() if "kind" not in entry}
     return {**{field.name: field.entry for field in other_entries(task)}, **texts}
-
-
-_SHOWN = ("label", "where", "quote", "box", "ratio", "annotation", "region")
 
 
 class Regions:

@@ -16,6 +16,9 @@ from softirr.numbers import in_terminal, plural, straight_apostrophes
 from softirr.report.key_figures import is_exact
 from softirr.report.view import Names, verdict_of
 
+MOST_EXCLUDED = 1000
+"""Answers left out that a summary lists."""
+
 
 def target_of(project: Mapping[str, Any]) -> float | None:
     """The coefficient that a project wants to reach, if it set one."""
@@ -62,10 +65,6 @@ def misfits_of(project: Mapping[str, Any], control: str | None = None) -> list[s
     fields = (project["summary"] or {}).get("controls") or {}
     reports = fields.values() if control is None else [fields[control]] if control in fields else []
     return list(dict.fromkeys(sentence for report in reports for sentence in report.get("misfits") or ()))
-
-
-MOST_EXCLUDED = 1000
-"""Answers left out that a summary lists."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from softirr.answers.table import AnnotationTable
 
 MOST_REQUESTS = 20
 """Requests of one kind that a project keeps, the newest ones."""
+SHEET, RESULT, LOOK, MODELS = "audit sheet", "audit result", "audit look", "models"
+"""Kinds of requests: draw the pairs of an audit, evaluate it, look at its interval, compare models with people."""
 
 
 class RequestStore(Tables):
@@ -75,10 +77,6 @@ class RequestStore(Tables):
     def _newest_first(self, project: int, which: sa.ColumnElement[bool]) -> list[Row]:
         query = sa.select(requests).where(requests.c.project == project, which)
         return self.rows(query.order_by(requests.c.asked_at.desc()))
-
-
-SHEET, RESULT, LOOK, MODELS = "audit sheet", "audit result", "audit look", "models"
-"""Kinds of requests: draw the pairs of an audit, evaluate it, look at its interval, compare models with people."""
 
 
 def _ignore(*_: object) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_TEXTS = 20_000
 """Maximum number of distinct texts of a field that are clustered by meaning."""
+NOT_SCORED = "set aside: softirr could not score the texts of this task ({}); report this as an error of softirr"
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,6 @@ class Scorer(LoadedMeasures):
             report = softirr.agreement(table, measure, cache=cache, progress=progress, options=options)
             return report, [f"The judgments are not used: {error}"]
 
-
-NOT_SCORED = "set aside: softirr could not score the texts of this task ({}); report this as an error of softirr"
 
 Answers = Mapping[int, Mapping[str, Any]]
 _SOUND = {"answers": {"1": ["fever"], "2": ["cough"]}, "excluded": []}

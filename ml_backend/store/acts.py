@@ -17,6 +17,10 @@ from ml_backend.store.schema import AGREED, DECISION, acts
 from softirr.errors import InputError
 from softirr.text import normalize
 
+PANEL = "panel"
+GROUND_TRUTH = "ground truth"
+_CONTENT = ("texts", "source", "annotation", "edited", "given_hash")
+
 
 class ActStore(Tables):
     """Reads and extends the log in the store's database."""
@@ -120,11 +124,6 @@ def _decision(row: Row) -> dict[str, Any]:
     content: Mapping[str, Any] = row["content"]
     names = ("id", "project", "pair", "task", "reviewer", "reviewer_id", "known_by", "withdrawn")
     return {**{name: row[name] for name in names}, **content, "decided_at": row["at"]}
-
-
-PANEL = "panel"
-GROUND_TRUTH = "ground truth"
-_CONTENT = ("texts", "source", "annotation", "edited", "given_hash")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,10 @@ log = logging.getLogger(__name__)
 
 OURS = ("*.sqlite3", "*.sqlite3-*", "*.sqlite3.*", "*.zip", "*.json", "*.lock")
 FOR_OTHERS = 0o077
+AT_ONCE = 500
+"""Values that one query names at most."""
+MIGRATION_LOCK = 7331010
+"""PostgreSQL's advisory lock of the process that creates or upgrades the tables."""
 
 
 def make_private_folder(folder: Path) -> None:
@@ -58,12 +62,6 @@ def keep_private(folder: Path) -> list[str]:
         )
     return closed
 
-
-AT_ONCE = 500
-"""Values that one query names at most."""
-
-MIGRATION_LOCK = 7331010
-"""PostgreSQL's advisory lock of the process that creates or upgrades the tables."""
 
 Row = Mapping[str, Any]
 """A row by the names of its columns."""

@@ -23,6 +23,8 @@ from softirr.text import listed, shown
 
 _ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_EXTRA = ("chatmessage", "reactcode", "")
+"""Types of results that are fields only if they are named, or nothing else is there; with the types of labels."""
 
 
 def check_task(task: Mapping[str, Any], location: str, *, has_predictions: bool) -> None:
@@ -113,10 +115,6 @@ def _check_textarea(region: Mapping[str, Any], location: str) -> None:
     text = value["text"]
     if not all(isinstance(text_part, str) for text_part in (text if isinstance(text, list) else [text])):
         raise InputError(f"{location}: the text of a textarea result is neither a text nor a list of texts.")
-
-
-_EXTRA = ("chatmessage", "reactcode", "")
-"""Types of results that are fields only if they are named, or nothing else is there; with the types of labels."""
 
 
 @dataclass

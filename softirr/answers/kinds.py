@@ -25,6 +25,8 @@ NO_VALUE = "no value of the kind of this field"
 KindOption = str | Mapping[str, str] | None
 """A kind for every field, a kind for each field by its name, or None for texts only."""
 _STEP = re.compile(r"\s*>\s*")
+_ORDERED = ("ordinal", "interval", "linear")
+"""Kinds with categories that an option can order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,8 +151,6 @@ _KINDS = (
     Kind(name="ranking", values="rankings such as `b > a > c`, best first", controls=("Ranker",)),
 )
 
-_ORDERED = ("ordinal", "interval", "linear")
-"""Kinds with categories that an option can order."""
 CONTROL_KINDS: Mapping[str, str] = {
     tag.lower(): kind.name for kind in _KINDS for tag in kind.controls if not kind.is_text
 }

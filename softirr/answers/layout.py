@@ -14,6 +14,9 @@ from softirr.text import listed, normalize
 LONG = " ".join(option(name, "COLUMN") for name in ("item", "rater", "text"))
 WIDE = f"{option('item', 'COLUMN')} {option('raters', 'COLUMN', 'COLUMN')}"
 """Options that name the columns of a table: a row for each answer, or for each item."""
+_STANDARD = ("item", "rater", "text")
+_SOURCE = "text"
+"""A column of this name has the answers; next to a column of labels it has the text of the item."""
 
 
 class UnknownColumns(InputError):
@@ -35,11 +38,8 @@ class UnknownColumns(InputError):
         )
 
 
-_STANDARD = ("item", "rater", "text")
 _ROLES: Mapping[str, Sequence[str]] = data_file("softirr.answers", "role_columns")
 """Obvious names of columns of items, raters and texts; ``label`` has short answers about a text."""
-_SOURCE = "text"
-"""A column of this name has the answers; next to a column of labels it has the text of the item."""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ _WRITTEN_AS = "missing, written as "
 _WRITTEN_BESIDE = "one of several texts is missing, written as "
 _MOST = 8
 _folded = partial(normalize, casefold=True)
+_LONGEST = 60
+"""Maximum length of a mark."""
 
 
 @dataclass(frozen=True)
@@ -246,10 +248,6 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], names: Mapping[str, str] 
 
 def _mark(text: str, marks: Mapping[str, str]) -> str | None:
     return marks.get(_folded(text)) if len(text) < _LONGEST else None
-
-
-_LONGEST = 60
-"""Maximum length of a mark."""
 
 
 @cache

@@ -27,6 +27,9 @@ _FEW, _SHORT = 1_000, 20_000
 TOO_LONG = f"a text too long to compare (more than {LONGEST_TEXT:,} characters)"
 TOO_MANY = f"too many texts of one item to compare (more than {_MAX_COMPARISONS:,} pairs)"
 TOO_MUCH = f"texts of one item too long to compare (more than {_MAX_CHARACTERS:,} characters against as many)"
+_SEMICOLON = re.compile("[;；؛]")
+_SINGLE = ("ordinal", "interval", "date", "ranking")
+"""Kinds of controls that usually have a single value."""
 
 
 def within_limits(answers: Mapping[str, Sequence[str]]) -> tuple[dict[str, Sequence[str]], list[tuple[str, str]]]:
@@ -130,11 +133,6 @@ class Work:
             del self.answers[key]
         else:
             self.answers[key] = texts
-
-
-_SEMICOLON = re.compile("[;；؛]")
-_SINGLE = ("ordinal", "interval", "date", "ranking")
-"""Kinds of controls that usually have a single value."""
 
 
 def separate_values(work: Work) -> None:

@@ -16,6 +16,18 @@ from softirr.errors import InputError
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _PROTECTED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
+SAME = "same"
+DIFFERENT = "different"
+FIRST_MORE_GENERAL = "first is more general"
+SECOND_MORE_GENERAL = "second is more general"
+CANT_TELL = "can't tell"
+VALUES = (SAME, DIFFERENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, CANT_TELL)
+"""Possible judgments of two texts."""
+NOTHING_JUDGED = "No pair is judged: write same or different into the column judgment."
+HEADER = ("unit", "pair", "text_a", "text_b", "judgment")
+_CANT_TELL = ("cant tell", "can’t tell")
+_DELIMITERS = ",;\t"
+Source = str | os.PathLike[str] | io.TextIOBase
 
 
 def plain_cell(value: Any) -> Any:
@@ -67,23 +79,8 @@ def cell_text(cell: str) -> str:
     return cell[1:] if _PROTECTED.match(cell) else cell
 
 
-SAME = "same"
-DIFFERENT = "different"
-FIRST_MORE_GENERAL = "first is more general"
-SECOND_MORE_GENERAL = "second is more general"
-CANT_TELL = "can't tell"
-VALUES = (SAME, DIFFERENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, CANT_TELL)
-"""Possible judgments of two texts."""
-
-NOTHING_JUDGED = "No pair is judged: write same or different into the column judgment."
-
-HEADER = ("unit", "pair", "text_a", "text_b", "judgment")
 _EARLIER_NAMES = {"judgement": "judgment"}
 """Columns of earlier releases, which are still read."""
-_CANT_TELL = ("cant tell", "can’t tell")
-_DELIMITERS = ",;\t"
-
-Source = str | os.PathLike[str] | io.TextIOBase
 
 
 @dataclass(frozen=True)

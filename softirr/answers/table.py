@@ -22,6 +22,8 @@ from softirr.errors import InputError, Note
 from softirr.numbers import plural
 from softirr.text import normalize, normalize_lines, shortened
 
+_MANY, _LONG = 6, 24
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -49,9 +51,6 @@ class Reading:
     n_blank: int = 0
     n_repeated: int = 0
     empty: str = "none"
-
-
-_MANY, _LONG = 6, 24
 
 
 def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:

@@ -19,6 +19,10 @@ _SHORTENED = re.compile(r"\d(?:[.,]\d+)?E\+\d+")
 """A long number as a spreadsheet shows it."""
 _LETTER = re.compile(r"[^\W\d_]")
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|[+=<>]|(?<!\w)-(?=\d)|-$")
+_MOST = 5
+"""Maximum number of names in a note."""
+_FEW = 3
+"""Items on which all raters may well agree."""
 
 
 def name_form(name: str) -> tuple[str, ...]:
@@ -133,12 +137,6 @@ def _listed(groups: Sequence[Sequence[str]]) -> str:
 
 def _short(name: str) -> str:
     return repr(shortened(name, _LONGEST))
-
-
-_MOST = 5
-"""Maximum number of names in a note."""
-_FEW = 3
-"""Items on which all raters may well agree."""
 
 
 def rater_notes(work: Work) -> Iterator[str]:

@@ -17,6 +17,7 @@ from softirr.numbers import plural
 from softirr.text import plain_number
 
 _LONGEST = 200
+WEIGHT_0 = "weight 0"
 
 
 def short_text(value: Any) -> str:
@@ -29,9 +30,6 @@ def short_text(value: Any) -> str:
     """
     text = value if isinstance(value, str) else value_text(value)
     return " ".join((text or "").split())[:_LONGEST]
-
-
-WEIGHT_0 = "weight 0"
 
 
 def weighted(

@@ -14,6 +14,11 @@ import torch
 
 from softirr.errors import InputError, SoftirrError
 
+_TOKENIZER_FILE = re.compile(r"tokenizer\.json|vocab\.(txt|json)|.*\.(model|spm|tiktoken)|tekken\.json")
+_WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
+_CLASSIFIES = ("ForSequenceClassification",)
+_PICKLED = re.compile(r"\.(bin|pt|pth|ckpt)$")
+
 
 def pick_device(device: str) -> torch.device:
     """The torch device of a name.
@@ -106,11 +111,6 @@ def fast_bfloat16() -> bool:
         return os.environ["SOFTIRR_CPU_BFLOAT16"] == "1"
     names = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
     return any(getattr(torch.cpu, name, lambda: False)() for name in names)
-
-
-_TOKENIZER_FILE = re.compile(r"tokenizer\.json|vocab\.(txt|json)|.*\.(model|spm|tiktoken)|tekken\.json")
-_WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
-_CLASSIFIES = ("ForSequenceClassification",)
 
 
 @dataclass(frozen=True)
@@ -214,9 +214,6 @@ def _check_kind(folder: Path, kind: Kind, architectures: list[str]) -> None:
     raise InputError(
         f"The model in {folder} is {is_a} ({architectures[0]}), but {kind.what} is needed; use {use} or another model."
     )
-
-
-_PICKLED = re.compile(r"\.(bin|pt|pth|ckpt)$")
 
 
 @contextmanager

@@ -13,6 +13,13 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.meaning.lexicon import rows
 
+_TOKENIZER_FILE = re.compile(
+    r"tokenizer|vocab|merges|special_tokens|added_tokens|spiece|sentencepiece|spm|chat_template"
+)
+_WEIGHTS_FILE = re.compile(r"\.(safetensors|bin)$")
+_SETTINGS_FILE = re.compile(r"(^|/)(config|modules|config_sentence_transformers|sentence_bert_config)\.json$")
+PRECISIONS = ("auto", "int8", "float32", "bfloat16", "float16")
+
 
 @dataclass(frozen=True)
 class KnownModel:
@@ -28,11 +35,6 @@ class KnownModel:
 KNOWN_MODELS = tuple(KnownModel(*cells) for cells in rows("known_models", "softirr.inference"))
 
 _ALLOWED = ["*.json", "*.txt", "*.model", "*.safetensors", "*.jinja", "merges.txt", "*.spm"]
-_TOKENIZER_FILE = re.compile(
-    r"tokenizer|vocab|merges|special_tokens|added_tokens|spiece|sentencepiece|spm|chat_template"
-)
-_WEIGHTS_FILE = re.compile(r"\.(safetensors|bin)$")
-_SETTINGS_FILE = re.compile(r"(^|/)(config|modules|config_sentence_transformers|sentence_bert_config)\.json$")
 
 
 @dataclass(frozen=True)
@@ -170,9 +172,6 @@ def content_hash(folder: Path) -> str:
         with path.open("rb") as stream:
             total.update(f"{name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\0".encode())
     return total.hexdigest()
-
-
-PRECISIONS = ("auto", "int8", "float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,13 @@ from softirr.numbers import interval, number, short_number
 from softirr.text import printable
 
 _WIDTH = 40
+WIDE, NARROW = 720, 340
+"""Widths of charts in pixels: of a page and paper, and of a telephone."""
+BAND = "shaded: range of the others"
+"""Label of the band of a forest plot."""
+_STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
+_FONTS = "Arial,Helvetica,Liberation Sans,DejaVu Sans,Noto Sans,sans-serif"
+_VARIABLE = re.compile(r"var\(--\w+,(#\w+)\)")
 
 
 @dataclass(frozen=True)
@@ -82,11 +89,6 @@ def axis_range(rows: Sequence[Row]) -> tuple[float, float]:
     return (low - 0.5, high + 0.5) if high - low < 1e-9 else (low, high)
 
 
-WIDE, NARROW = 720, 340
-"""Widths of charts in pixels: of a page and paper, and of a telephone."""
-BAND = "shaded: range of the others"
-"""Label of the band of a forest plot."""
-_STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
 COLORS = {
     "ink": "#1c1d21",
     "quiet": "#5c5f6a",
@@ -97,7 +99,6 @@ COLORS = {
 }
 """Colors by the names that the style sheets of the pages give them; a page in dark colors replaces them."""
 
-_FONTS = "Arial,Helvetica,Liberation Sans,DejaVu Sans,Noto Sans,sans-serif"
 
 Anchor = Literal["start", "middle", "end"]
 Point = tuple[float, float]
@@ -157,9 +158,6 @@ class Drawing:
             f"{paper}{''.join(self._shapes)}</svg>"
         )
         return svg if themed else _VARIABLE.sub(r"\1", svg)
-
-
-_VARIABLE = re.compile(r"var\(--\w+,(#\w+)\)")
 
 
 def _color(name: str) -> str:

@@ -19,6 +19,11 @@ from softirr.errors import InputError
 from softirr.numbers import plural
 
 ChanceMethod = Literal["auto", "exact", "permutation", "sample"]
+_COLUMNS = frozenset({"item", "rater", "text"})
+_FORMS = (
+    "a table, a data frame of pandas, polars or pyarrow, a Dataset, a list of (item, rater, text), a dictionary of "
+    "raters, or an array with a row for each item and a column for each rater"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +90,6 @@ class AgreementOptions:
             raise InputError(f"The number of permutations is {self.permutations}, but must be at least 1.")
         if self.target_se is not None and not self.target_se > 0:
             raise InputError(f"The target standard error is {self.target_se}, but must be above 0.")
-
-
-_COLUMNS = frozenset({"item", "rater", "text"})
-_FORMS = (
-    "a table, a data frame of pandas, polars or pyarrow, a Dataset, a list of (item, rater, text), a dictionary of "
-    "raters, or an array with a row for each item and a column for each rater"
-)
 
 
 def table_from(answers: Any, reading: ReadOptions | None = None) -> AnnotationTable:

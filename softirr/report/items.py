@@ -32,6 +32,8 @@ from softirr.report.result_parts import ItemAgreement, items_with_sources
 from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
+_CERTAIN = 1e-12
+
 
 def item_agreement(
     table: AnnotationTable | Any,
@@ -109,7 +111,6 @@ def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None,
     return asked
 
 
-_CERTAIN = 1e-12
 _NOT_MATCHED = Consensus((), {}, ())
 
 

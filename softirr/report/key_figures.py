@@ -21,6 +21,12 @@ HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agree
 """Coefficients in the order in which they are taken for the headline."""
 LEAST_DIFFERENCE = 0.05
 """Minimum difference of agreement between a rater and the others that is worth a sentence."""
+WIDTHS = (0.05, 0.1, 0.2)
+"""Widths of the interval for which the report estimates the number of judgments."""
+FIRST_JUDGMENTS = 30
+"""Number of judgments that is proposed if there are none."""
+_PER_JUDGMENT = 0.16
+"""Variance of one judgment around the calibrated measure, over benchmark populations."""
 
 
 def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
@@ -89,14 +95,6 @@ def raters_below_the_others(report: Mapping[str, Any]) -> list[Mapping[str, Any]
         if value is not None and ci95 and value <= -LEAST_DIFFERENCE and ci95[1] < 0:
             below.append(rater)
     return sorted(below, key=lambda rater: rater["difference"]["value"])
-
-
-WIDTHS = (0.05, 0.1, 0.2)
-"""Widths of the interval for which the report estimates the number of judgments."""
-FIRST_JUDGMENTS = 30
-"""Number of judgments that is proposed if there are none."""
-_PER_JUDGMENT = 0.16
-"""Variance of one judgment around the calibrated measure, over benchmark populations."""
 
 
 @dataclass(frozen=True)

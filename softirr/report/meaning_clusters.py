@@ -42,6 +42,9 @@ _COMPLETED = 60
 _CUTS = (THRESHOLD, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 _BLOCK = 256
+_NEGLIGIBLE = 0.01
+_SHORTENED = re.compile(r"\b(?:[A-Z]{2,4}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{2,4})\b|\b[A-Za-z]{2,5}\.(?=\s+[a-z])")
+_LONGEST_PREFIX = 5
 
 
 def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int]) -> Pairs:
@@ -110,11 +113,6 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> Pairs:
     between = np.concatenate(new_pairs)
     is_known = np.isin(between @ [n, 1], pairs @ [n, 1])
     return between[~is_known][:MOST_BETWEEN]
-
-
-_NEGLIGIBLE = 0.01
-_SHORTENED = re.compile(r"\b(?:[A-Z]{2,4}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{2,4})\b|\b[A-Za-z]{2,5}\.(?=\s+[a-z])")
-_LONGEST_PREFIX = 5
 
 
 @dataclass(frozen=True)

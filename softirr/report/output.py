@@ -14,6 +14,21 @@ from softirr.report.methods import methods_paragraph
 from softirr.report.view import View, view
 
 FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "matches"]
+_TEXTS: tuple[str, ...] = (
+    "undefined",
+    "suggestion",
+    "reasons",
+    "what_differs",
+    "text_a",
+    "text_b",
+    "reason",
+    "also",
+    "words",
+    "text",
+    "relation",
+)
+_NO_INTERVAL = (None, None)
+_COUNTS = ("n_items", "n_raters", "support")
 
 
 def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
@@ -65,21 +80,6 @@ def report_part(report: Mapping[str, Any], kind: FrameKind, report_view: View | 
 
 
 _Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
-_TEXTS: tuple[str, ...] = (
-    "undefined",
-    "suggestion",
-    "reasons",
-    "what_differs",
-    "text_a",
-    "text_b",
-    "reason",
-    "also",
-    "words",
-    "text",
-    "relation",
-)
-_NO_INTERVAL = (None, None)
-_COUNTS = ("n_items", "n_raters", "support")
 
 
 def _coefficients(report_view: View, _: Mapping[str, Any]) -> _Part:

@@ -34,6 +34,12 @@ _EXACT_WHAT_IF = 1_000
 """Distinct answers up to which what-if takes all pairs of them for chance if the measure is cheap."""
 _WHAT_IF_PERMUTATIONS = 10
 """Number of permutations with more answers: enough to keep the error of a difference below the digits shown."""
+_DRAWS = 4_000
+"""Pairs of answers drawn at random, among which those with an attribute are counted."""
+_FEWEST = 20
+"""Pairs with the attribute that are scored first."""
+_ERROR = 0.0025
+"""Standard error of the coefficient: half of it is not seen in two digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,14 +219,6 @@ class ChanceShift:
             if error * self._slope <= _ERROR:
                 break
         return share * float(changes.mean()) if len(changes) else 0.0
-
-
-_DRAWS = 4_000
-"""Pairs of answers drawn at random, among which those with an attribute are counted."""
-_FEWEST = 20
-"""Pairs with the attribute that are scored first."""
-_ERROR = 0.0025
-"""Standard error of the coefficient: half of it is not seen in two digits."""
 
 
 def _sample(table: AnnotationTable, max_items: int, seed: int) -> AnnotationTable:

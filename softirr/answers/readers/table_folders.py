@@ -37,6 +37,8 @@ MOST_FILES = 20_000
 """Most files of a folder or a ZIP archive; more take minutes before the first is read."""
 DAMAGE = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError, struct.error, zlib.error, lzma.LZMAError)
 """What reading a damaged or encrypted archive raises."""
+_INSTRUCTIONS = ("readme", "read me", "liesmich")
+"""Beginnings of the names of files that have no answers."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +177,6 @@ def _unpack(file: IO[bytes], name: str, folder: Path) -> None:
                 f"{name} contains the file {shown(member.filename, _LONG)!r}, which is damaged or encrypted: create "
                 "the archive again, without a password."
             ) from None
-
-
-_INSTRUCTIONS = ("readme", "read me", "liesmich")
-"""Beginnings of the names of files that have no answers."""
 
 
 def _read(folder: Folder, request: Request) -> RawInput:

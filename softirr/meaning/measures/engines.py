@@ -31,6 +31,13 @@ if TYPE_CHECKING:  # they import torch
 
     Engine = PairClassifier | RayEngine
 
+_DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
+"""Where Linux has the driver of a GPU."""
+_SWITCHES = ("SOFTIRR_CPU_BFLOAT16", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
+"""Environment variables that change which instructions PyTorch uses."""
+_PROCESSOR = ("model name", "flags", "Features", "CPU part")
+"""Lines of /proc/cpuinfo."""
+
 
 def open_engine(folder: Path, options: ClassifierOptions) -> Engine:
     """Open the classifier in a folder on the engine of the options.
@@ -91,14 +98,6 @@ class ByLanguage:
         """End worker processes."""
         self._first.close()
         self._second.close()
-
-
-_DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
-"""Where Linux has the driver of a GPU."""
-_SWITCHES = ("SOFTIRR_CPU_BFLOAT16", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
-"""Environment variables that change which instructions PyTorch uses."""
-_PROCESSOR = ("model name", "flags", "Features", "CPU part")
-"""Lines of /proc/cpuinfo."""
 
 
 class OpenedLater:

@@ -26,6 +26,8 @@ from softirr.provenance import Provenance, TerminologyUsed
 
 Decided = Mapping[tuple[str, str], bool]
 """Whether two texts mean the same, by the sorted pair of normalized texts."""
+MOST_NAMES = 8
+"""Maximum number of names of a concept that the measure compares with a text that no terminology contains."""
 
 
 class Decisions(Stage):
@@ -90,8 +92,6 @@ def decisions_of(measure: Measure) -> Decided:
 
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
 """Origin of a score: a reviewer, identical texts, the terminologies, the measure on names of a concept or on texts."""
-MOST_NAMES = 8
-"""Maximum number of names of a concept that the measure compares with a text that no terminology contains."""
 
 
 class Terminologies(Stage):

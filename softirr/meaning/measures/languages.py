@@ -26,6 +26,32 @@ UNRECOGNIZED = "another language than English"
 
 
 LATIN = "LATIN"
+LEAST_FOREIGN = 0.12
+"""Share of texts with a mark of another language from which a project is taken to be in it.
+
+Names of English tables reach 0.10: eponyms.
+"""
+FEWEST_MARKED = 3
+"""Texts with such a mark below which nothing follows from them."""
+ENGLISH_TEST = "english.npz"
+"""File of the test, in the folder of the multilingual model."""
+BUCKETS = 16_384
+SIZES = (2, 3, 4)
+"""Letters of a group."""
+BOUND = -1.0
+"""Sum of the scores of both texts below which a pair is taken to be in another language than English."""
+NEUTRAL = 0.0
+"""Lowest score of a text of English words and abbreviations, which may be words of other languages too."""
+OTHER_SCRIPT = -1_000.0
+"""Score of a text in another script."""
+FUNCTION_WORD = 2.0
+"""Score of an English function word; words of other languages subtract it."""
+FOREIGN_LETTER = -4.0
+"""Score of a Latin letter outside Latin-1, as in Turkish and Polish; names of diseases have none."""
+_SHORT = 3
+"""Maximum number of letters of a word without information about its language."""
+_EXTENDED = re.compile("[\u0100-\u024f\u1e00-\u1eff]")
+_NO_LETTER = re.compile(r"[\W\d_]+")
 
 
 def letter_scripts(text: str) -> list[str]:
@@ -88,17 +114,6 @@ class LanguageProfile:
         True
         """
         return self.n_foreign >= FEWEST_MARKED and self.foreign >= LEAST_FOREIGN and self.foreign > self.english
-
-
-LEAST_FOREIGN = 0.12
-"""Share of texts with a mark of another language from which a project is taken to be in it.
-
-Names of English tables reach 0.10: eponyms.
-"""
-
-
-FEWEST_MARKED = 3
-"""Texts with such a mark below which nothing follows from them."""
 
 
 def language_profile(texts: Sequence[str]) -> LanguageProfile:
@@ -174,27 +189,6 @@ def _language_of_script(text: str) -> str | None:
         return None
     languages = _languages_of_scripts()
     return next((languages[script] for script in other_scripts if script in languages), UNRECOGNIZED)
-
-
-ENGLISH_TEST = "english.npz"
-"""File of the test, in the folder of the multilingual model."""
-BUCKETS = 16_384
-SIZES = (2, 3, 4)
-"""Letters of a group."""
-BOUND = -1.0
-"""Sum of the scores of both texts below which a pair is taken to be in another language than English."""
-NEUTRAL = 0.0
-"""Lowest score of a text of English words and abbreviations, which may be words of other languages too."""
-OTHER_SCRIPT = -1_000.0
-"""Score of a text in another script."""
-FUNCTION_WORD = 2.0
-"""Score of an English function word; words of other languages subtract it."""
-FOREIGN_LETTER = -4.0
-"""Score of a Latin letter outside Latin-1, as in Turkish and Polish; names of diseases have none."""
-_SHORT = 3
-"""Maximum number of letters of a word without information about its language."""
-_EXTENDED = re.compile("[\u0100-\u024f\u1e00-\u1eff]")
-_NO_LETTER = re.compile(r"[\W\d_]+")
 
 
 class EnglishTest:

@@ -26,6 +26,10 @@ _CHEAP_AT_ONCE = 1 << 18
 """Number of pairs that a measure with blocks scores at once."""
 _CACHE_READS = 32_768
 """Number of pairs that are looked up in the cache at once."""
+CacheOption = PairCache | str | None
+"""A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None."""
+ProgressOption = Progress | Literal["auto"] | None
+"""A function that is called with (pairs done, pairs in all), "auto", or None for silence."""
 
 
 class PairScorer:
@@ -237,12 +241,6 @@ def add_pairs(measure: str, pairs: Iterable[tuple[str, str]]) -> None:
         pair_hashes.update(hash((measure, *pair)) for pair in pairs)
         if len(pair_hashes) > n_before:
             counts[_USE.get()] += len(pair_hashes) - n_before
-
-
-CacheOption = PairCache | str | None
-"""A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None."""
-ProgressOption = Progress | Literal["auto"] | None
-"""A function that is called with (pairs done, pairs in all), "auto", or None for silence."""
 
 
 @contextmanager

@@ -34,6 +34,11 @@ _RUN = re.compile(r"(.)\1*", re.DOTALL)
 _SIGNS = ("+", "-", "−")
 """Texts that facts read as a word."""
 _SKIN_TONES = re.compile("[\U0001f3fb-\U0001f3ff]")
+BUNDLED = "nli"
+HIGH_BY_CHANCE = 0.3
+"""Mean P of different answers drawn at random: at most 0.25 on English tables, 0.26 to 0.93 in other languages."""
+FEWEST_TEXTS = 10
+"""Minimum number of different texts for a warning by chance, and of texts that terminologies do not contain."""
 
 
 @lru_cache(maxsize=1 << 17)
@@ -125,13 +130,6 @@ def comparisons_across_scripts(table: AnnotationTable, ratings: Ratings) -> int:
     answers = ["".join(table.texts_of(answer)) for answer in range(len(table.answers))]
     rows = ratings.comparisons.left_rows, ratings.comparisons.right_rows
     return int(pairs_across_scripts(answers, *(ratings.answer[row] for row in rows)).sum())
-
-
-BUNDLED = "nli"
-HIGH_BY_CHANCE = 0.3
-"""Mean P of different answers drawn at random: at most 0.25 on English tables, 0.26 to 0.93 in other languages."""
-FEWEST_TEXTS = 10
-"""Minimum number of different texts for a warning by chance, and of texts that terminologies do not contain."""
 
 
 def misfit_sentences(

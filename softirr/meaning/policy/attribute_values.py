@@ -23,6 +23,15 @@ from softirr.meaning.policy.attributes import attributes
 
 AttributeValue = frozenset[tuple[str, tuple[str, ...]]]
 """Dimensions of an attribute in a text, each with its values."""
+_MANY = re.compile(r"\b(?:several|many|multiple|numerous|a few|few|some)\b")
+_EVERY = re.compile(r"\b(?:every|each|per|daily|ago|old|age|aged|a day|a week|a month|a year)\b|/")
+_POINT = re.compile(r"\b(day|week|month|year|trimester)s?\s+(\d+)\b")
+_GRADE = re.compile(r"\b(grade|stage|class|degree)s?\W*(\w+)|\b(\w+)[- ](degree|grade)\b")
+_SINGLE = re.compile(r"\ban?\s+(?=(?:day|week|month|year|hour|minute)s?\b)")
+_SHORT_TIMES = re.compile(r"(?<=\d)\s?([dwymh])(?!\w)")
+_BESIDE = re.compile(r"\d\s?(?:x|×|by)\s?\d")
+_JOINING = re.compile(r"\s*(?:and|&|\+)\s*(?:(?:in|of|on)\s+)?(?:the\s+)?", re.IGNORECASE)
+_ONLY_NEGATING = re.compile(r"\W*(?:(?:but|with|and|in|the|there|is|are|was|were)\s+)*")
 
 
 def _digits(kind: str) -> dict[str, str]:
@@ -35,16 +44,7 @@ _AS_DIGITS = {
     **_digits("count"),
 }
 _GRADES = _AS_DIGITS | _digits("grade")
-_MANY = re.compile(r"\b(?:several|many|multiple|numerous|a few|few|some)\b")
-_EVERY = re.compile(r"\b(?:every|each|per|daily|ago|old|age|aged|a day|a week|a month|a year)\b|/")
-_POINT = re.compile(r"\b(day|week|month|year|trimester)s?\s+(\d+)\b")
-_GRADE = re.compile(r"\b(grade|stage|class|degree)s?\W*(\w+)|\b(\w+)[- ](degree|grade)\b")
-_SINGLE = re.compile(r"\ban?\s+(?=(?:day|week|month|year|hour|minute)s?\b)")
-_SHORT_TIMES = re.compile(r"(?<=\d)\s?([dwymh])(?!\w)")
 _WHOLE_TIME = {"d": " days", "w": " weeks", "y": " years", "m": " months", "h": " hours"}
-_BESIDE = re.compile(r"\d\s?(?:x|×|by)\s?\d")
-_JOINING = re.compile(r"\s*(?:and|&|\+)\s*(?:(?:in|of|on)\s+)?(?:the\s+)?", re.IGNORECASE)
-_ONLY_NEGATING = re.compile(r"\W*(?:(?:but|with|and|in|the|there|is|are|was|were)\s+)*")
 
 
 @lru_cache(maxsize=1 << 17)

@@ -21,6 +21,32 @@ from softirr.meaning.lexicon import any_of, rows, wordings
 from softirr.text import normalize
 
 _REFERENCE = re.compile(r"\{([a-z_.]+)\}")
+_CACHED = 1 << 17
+LONGEST = 2_000
+"""Maximum number of characters of a finding; longer texts are reports.
+
+None of its words is taken for an attribute of the whole.
+"""
+_WORD = re.compile(r"\w+")
+_FUNCTION_WORDS = re.compile(
+    r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|"
+    r"be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
+    re.IGNORECASE,
+)
+_LOOSE_LAST = re.compile(
+    r"(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|"
+    r"her|that|which|as))$",
+    re.IGNORECASE,
+)
+_LONGEST_LOOSE = 6
+"""Characters in which the last mark or small word of a text is looked for, with the one before it."""
+_LOOSE_START = re.compile(
+    r"^\s*(?:(?:[,;:/&+)\]-]|(?:a|an|the|of|and|or|but|is|are|was|were|that|which)\b)\s*)+", re.IGNORECASE
+)
+_EMPTY_BRACKETS = re.compile(r"\(\s*[,;]?\s*\)|\[\s*\]")
+_BEFORE_COMMA = re.compile(r"\s+(?=[,;:.)])|(?<=\()\s+")
+_COMMAS = re.compile(r"([,;])(?:\s*[,;])+")
+_DANGLING = re.compile(r"\b(?:and|or|to)\s+(?=[,;.)]|$)|(?<=[,;])\s+(?:and|or)\s*$", re.IGNORECASE)
 
 
 @cache
@@ -65,9 +91,6 @@ KIND_NAMES = {
 }
 """Kinds of attributes, and their names for people."""
 KINDS: tuple[str, ...] = tuple(KIND_NAMES)
-
-
-_CACHED = 1 << 17
 
 
 @dataclass(frozen=True, order=True)
@@ -169,13 +192,6 @@ def without(text: str, kinds: Collection[str]) -> str:
     return _without(normalize(text), frozenset(kinds))
 
 
-LONGEST = 2_000
-"""Maximum number of characters of a finding; longer texts are reports.
-
-None of its words is taken for an attribute of the whole.
-"""
-
-
 @cache
 def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
     """A pattern of names, and the rules: kind, pattern, and whether its wording runs on to the end of the clause.
@@ -189,26 +205,6 @@ def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str
     return re.compile(rf"(?<![\w-]){pattern('name')}(?![\w])", re.IGNORECASE), tuple(compiled)
 
 
-_WORD = re.compile(r"\w+")
-_FUNCTION_WORDS = re.compile(
-    r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|"
-    r"be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
-    re.IGNORECASE,
-)
-_LOOSE_LAST = re.compile(
-    r"(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|"
-    r"her|that|which|as))$",
-    re.IGNORECASE,
-)
-_LONGEST_LOOSE = 6
-"""Characters in which the last mark or small word of a text is looked for, with the one before it."""
-_LOOSE_START = re.compile(
-    r"^\s*(?:(?:[,;:/&+)\]-]|(?:a|an|the|of|and|or|but|is|are|was|were|that|which)\b)\s*)+", re.IGNORECASE
-)
-_EMPTY_BRACKETS = re.compile(r"\(\s*[,;]?\s*\)|\[\s*\]")
-_BEFORE_COMMA = re.compile(r"\s+(?=[,;:.)])|(?<=\()\s+")
-_COMMAS = re.compile(r"([,;])(?:\s*[,;])+")
-_DANGLING = re.compile(r"\b(?:and|or|to)\s+(?=[,;.)]|$)|(?<=[,;])\s+(?:and|or)\s*$", re.IGNORECASE)
 _ENDS_CLAUSE = {
     "time": re.compile(r"(?:for|since|lasting|over|every|in the|at night|yesterday|today|last|daily)\b", re.IGNORECASE)
 }

@@ -20,6 +20,24 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _LISTED = re.compile(r"\s*[,;\n]\s*|(?<=[\w\s])\s*[/&+]\s*(?=\w)|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
 _KNOWN_FROM = 3
 """Texts from which a word is known."""
+ALIKE = 0.7
+"""Indel similarity from which two words look alike."""
+_SHORTEST = 4
+_LONGEST = 100
+"""Letters of a word; a longer run of letters is none, and is neither like another one nor a misspelling."""
+_LETTERS_PER_SLIP = 4
+_CACHED = 1 << 16
+_NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "ab", "non-")
+_VARIANTS = (
+    (re.compile(r"ae|oe"), "e"),
+    (re.compile(r"ph"), "f"),
+    (re.compile(r"our\b"), "or"),
+    (re.compile(r"is(?=e|a|i)"), "iz"),
+    (re.compile(r"yse\b"), "yze"),
+    (re.compile(r"tre\b"), "ter"),
+    (re.compile(r"(.)\1"), r"\1"),
+    (re.compile(r"[\s-]"), ""),
+)
 
 
 class TextParts:
@@ -76,26 +94,6 @@ def known_words(texts: Iterable[str]) -> frozenset[str]:
 
 Known = Collection[str]
 """Words that are known to exist, in folded case."""
-
-ALIKE = 0.7
-"""Indel similarity from which two words look alike."""
-_SHORTEST = 4
-_LONGEST = 100
-"""Letters of a word; a longer run of letters is none, and is neither like another one nor a misspelling."""
-_LETTERS_PER_SLIP = 4
-_CACHED = 1 << 16
-
-_NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "ab", "non-")
-_VARIANTS = (
-    (re.compile(r"ae|oe"), "e"),
-    (re.compile(r"ph"), "f"),
-    (re.compile(r"our\b"), "or"),
-    (re.compile(r"is(?=e|a|i)"), "iz"),
-    (re.compile(r"yse\b"), "yze"),
-    (re.compile(r"tre\b"), "ter"),
-    (re.compile(r"(.)\1"), r"\1"),
-    (re.compile(r"[\s-]"), ""),
-)
 
 
 @lru_cache(maxsize=_CACHED)

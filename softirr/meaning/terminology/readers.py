@@ -27,6 +27,10 @@ from softirr.text import normalize
 _COLUMNS = ("id", "name")
 _PARENT, _PARENTS = "parent", "parents"
 _SEPARATORS = re.compile(r"\s*[;|]\s*")
+_STANZA = re.compile(r"\[(\w+)\]\s*$")
+_TAG = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(.*)$")
+_SYNONYM = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(EXACT|BROAD|NARROW|RELATED)?')
+_ESCAPE = re.compile(r"\\(.)")
 
 
 def is_concept_table(path: Path) -> bool:
@@ -111,10 +115,6 @@ def _synonym_columns() -> dict[str, list[str]]:
     return names
 
 
-_STANZA = re.compile(r"\[(\w+)\]\s*$")
-_TAG = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(.*)$")
-_SYNONYM = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(EXACT|BROAD|NARROW|RELATED)?')
-_ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": " ", "t": " ", "W": " "}
 # older files give the scope in the tag
 _OLD_SCOPES = {"exact_synonym": "EXACT", "broad_synonym": "BROAD", "narrow_synonym": "NARROW"}

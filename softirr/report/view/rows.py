@@ -23,6 +23,9 @@ from softirr.statistics.coefficients.registry import (
 )
 from softirr.text import printable
 
+GAIN = 0.15
+"""Least gain of agreement by leaving one rater out that is mentioned."""
+
 
 def coefficient_rows(report: Mapping[str, Any], names: Names) -> Iterable[CoefficientRow]:
     """The coefficients of a report, in its order."""
@@ -200,10 +203,6 @@ def meaning_row(cluster: Mapping[str, Any], names: Names, links: Links) -> Meani
         len(cluster["items"]),
         links.items(list(cluster["items"]), cluster["name"]),
     )
-
-
-GAIN = 0.15
-"""Least gain of agreement by leaving one rater out that is mentioned."""
 
 
 def priority(agreement: float, n_raters: int, without: float | None = None) -> float:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints, Pooling
 
+GRID = 65_536
+"""Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
+
 
 class Equivalence(Protocol):
     """Equivalence of distinct answers by index, symmetric, 1 for an answer with itself.
@@ -68,10 +71,6 @@ class PairEquivalence:
     def block(self, ks: Ints, ls: Ints) -> Floats:
         """Equivalence of each answer in ks with each in ls, shape (len(ks), len(ls)); each pair is scored."""
         return self._score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
-
-
-GRID = 65_536
-"""Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
 
 
 def on_grid(equivalence: Any) -> Ints:

@@ -36,6 +36,8 @@ DEFINITIONS: tuple[Definition, ...] = (
     KS,
 )
 """All coefficients, in the order of reports."""
+MOST_RATER_PAIRS = 50_000
+"""Most rater pairs that a summary lists (317 raters who share items with each other); each takes a kilobyte."""
 
 
 def coefficient_keys() -> tuple[str, ...]:
@@ -73,9 +75,6 @@ def coefficient_title(key: str) -> str:
 
 
 Trio = tuple[Estimate, Estimate, Estimate]
-
-MOST_RATER_PAIRS = 50_000
-"""Most rater pairs that a summary lists (317 raters who share items with each other); each takes a kilobyte."""
 
 
 class ByMeasure:

@@ -14,6 +14,9 @@ from softirr.statistics.comparisons.difference import at_levels, holm_levels, tw
 
 OTHERS = "others"
 """Label of the raters that a rater or model is compared with."""
+SIGNIFICANT = 0.05
+MOST_ITEMS = 100_000
+"""More items than this are not advised."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,6 @@ class Difference(JsonObject):
         values = super().to_dict()
         difference = values.pop("difference")
         return {**values, **difference}
-
-
-SIGNIFICANT = 0.05
-MOST_ITEMS = 100_000
-"""More items than this are not advised."""
 
 
 def with_adjusted_intervals(differences: Sequence[Difference], margin: float) -> list[Difference]:
