@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_REASONS = 200
 """Maximum number of text pairs of a task and field with a stored reason."""
 MOST_EXCLUDED = 1000
+"""Answers left out that a summary lists."""
 MOST_MEANINGS, MOST_ITEMS = 500, 1000
 """Maximum numbers of clusters of a report, and of the items that each lists."""
 

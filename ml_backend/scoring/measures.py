@@ -13,6 +13,7 @@ from typing import Any
 
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.model_lock import ModelLock
+from softirr.meaning.measures import DEFAULT_MEASURE
 from softirr.meaning.measures.suitability import BUNDLED
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.text import normalize
@@ -70,9 +71,9 @@ class LoadedMeasures:
         Parameters
         ----------
         name : str, optional
-            By default the bundled model.
+            By default the measure of a project that chooses none.
         """
-        name = name or BUNDLED
+        name = name or DEFAULT_MEASURE
         if name.partition(":")[0] != BUNDLED:  # others may be servers, which are called only for answers
             return
         with contextlib.suppress(Exception), self.alone_with(name):

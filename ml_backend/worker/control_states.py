@@ -8,7 +8,7 @@ from typing import Any
 
 from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
-from ml_backend.review.headline import Note
+from ml_backend.review.notes import Note
 from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.worker.project_run import ProjectRun
 from softirr.answers.splitting import split_text

@@ -10,7 +10,7 @@ from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.agreed import agreed_in, ground_truth_of
 from ml_backend.labelstudio.answers import Reading, pulled_row
 from ml_backend.labelstudio.predictions import prediction_hash
-from ml_backend.review.headline import Note
+from ml_backend.review.notes import Note
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.acts import AgreedStore
 from ml_backend.store.database import Row

@@ -15,7 +15,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import control_names, other_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.review.computations import answer_requests, summarize
-from ml_backend.review.headline import note_on_types, notes_of_reports
+from ml_backend.review.notes import note_on_types, notes_of_reports
 from ml_backend.review.requests import ProjectWork
 from ml_backend.scoring.measures import needs_model
 from ml_backend.scoring.other_fields import fits_of
@@ -34,8 +34,8 @@ from ml_backend.worker.writing import PredictionWriter
 
 log = logging.getLogger(__name__)
 
-WRITE_FIRST, WRITE_EVERY = 5.0, 60.0
-"""Seconds of scoring that are left when predictions are written before its end, at least; seconds between writes."""
+WRITE_EVERY = 60.0
+"""Seconds between two writes during long scoring."""
 ROUNDS = 3
 FIRST_TASKS = 3
 """Tasks of a large new project that a model scores, and that are written, before the others are read."""
@@ -212,7 +212,7 @@ class ProjectUpdate:
         total = self.store.count_unscored(self.project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
         done, last, end = 0, -1, self.store.highest(self.project)
-        started_at, written_at = time.monotonic(), -WRITE_EVERY
+        written_at = time.monotonic()
         while True:
             self._check()
             if done:
@@ -224,9 +224,9 @@ class ProjectUpdate:
             self._report("scoring", done, max(total, done + len(rows)))
             self._tasks.score(rows)
             done += len(rows)
-            now = time.monotonic()
-            seconds_left = (now - started_at) / done * (total - done)
-            if seconds_left > WRITE_FIRST and now - written_at > WRITE_EVERY:
+            if done == len(rows) < total:  # so that people see the first scores
+                self._writer.write(only=[row["number"] for row in rows])
+            elif time.monotonic() - written_at > WRITE_EVERY:
                 self._writer.write()
                 written_at = time.monotonic()
         self._writer.write()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ml_backend.review.headline import Note
+from ml_backend.review.notes import Note
 
 
 @dataclass(frozen=True)
