@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from softirr.answers.frames_and_lists import frame_rows, is_frame
 from softirr.answers.json_values import json_rows
 from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions, changed_options, takes_read_options
-from softirr.answers.readers.table_folders import Folder, folder_sha256, unpacked
+from softirr.answers.readers.table_folders import Folder, unpacked
 from softirr.answers.registry import Records, Request, format_names, recognized
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
@@ -26,7 +25,6 @@ from softirr.errors import InputError
 from softirr.provenance import Progress
 from softirr.text import listed, shown
 
-_Content = Rows | Records | Mapping[str, Any] | RawInput
 _PEEKED = 3
 """Rows that the format of a table is recognized by."""
 
@@ -114,13 +112,14 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
     """Return the prepared table of each field of an input."""
     if options.format not in format_names():
         raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
-    request = Request("", options)
-    raw, sha256 = _raw(source, request, progress)
+    weights: dict[str, str] = {}
+    raw, name, sha256 = _raw(source, options, weights, progress)
+    _refuse_export_options(raw, name, options)
     _name_field(raw, options)
     tables = {name: prepare(field, options, raw, sha256=sha256) for name, field in raw.fields.items()}
     if options.weight is None:
         return tables
-    return {name: weighted(table, request.weights, f" in {options.weight}") for name, table in tables.items()}
+    return {name: weighted(table, weights, f" in {options.weight}") for name, table in tables.items()}
 
 
 def _name_field(raw: RawInput, options: ReadOptions) -> None:
@@ -137,101 +136,96 @@ def _name_field(raw: RawInput, options: ReadOptions) -> None:
         )
 
 
-def _raw(source: Any, request: Request, progress: Progress | None) -> tuple[RawInput, str | None]:
-    """Return the raw answers of an input, and its hash."""
+def _raw(
+    source: Any, options: ReadOptions, weights: dict[str, str], progress: Progress | None
+) -> tuple[RawInput, str, str | None]:
+    """Return the raw answers of an input, its name for messages and its hash, and add the weights of its items."""
     if is_frame(source):
-        rows, options = frame_rows(source, request.options)
-        return _only_exports(rows_input(rows, replace(request, options=options)), "A data frame", request), None
+        rows, options = frame_rows(source, options)
+        return rows_input(rows, Request("", options, weights)), "A data frame", None
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
     if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
-        request = replace(request, name=str(source))
-        raw = _only_exports(_of_folder(Path(source), request), request.name, request)
-        return raw, folder_sha256(Path(source))
-    opened = Source(source, encoding=request.options.encoding, progress=progress)
-    request = replace(request, name=opened.name)
-    raw = _only_exports(_of_content(_content(opened, request), opened, request), opened.name, request)
-    return raw, opened.sha256
+        request = Request(str(source), options, weights)
+        folder = _folder(Path(source), request)
+        return _of_folder(folder, request), request.name, folder.sha256
+    opened = Source(source, encoding=options.encoding, progress=progress)
+    request = Request(opened.name, options, weights)
+    content = _content(opened, request)
+    if isinstance(content, Rows):
+        content = _of_rows(content, request)
+    elif not isinstance(content, RawInput):
+        content = _of_records(content, opened, request)
+    return content, opened.name, opened.sha256
 
 
-def _only_exports(raw: RawInput, name: str, request: Request) -> RawInput:
-    """Return the raw answers; options of Label Studio's exports are refused for other input."""
-    options = request.options
-    if not raw.format.startswith("label-studio"):
-        if options.control:
-            raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
-        if options.predictions_as_raters and not any(
-            answer.rater.startswith(MODEL) for field in raw.fields.values() for answer in field.answers
-        ):
-            raise InputError(
-                f"{name} is not a Label Studio export, so it has no predictions, and no name of a rater begins with "
-                f"{MODEL!r}: name the raters that are models."
-            )
-    return raw
+def _refuse_export_options(raw: RawInput, name: str, options: ReadOptions) -> None:
+    """Refuse options of Label Studio's exports for other input."""
+    if raw.format.startswith("label-studio"):
+        return
+    if options.control:
+        raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
+    raters = {answer.rater for field in raw.fields.values() for answer in field.answers}
+    if options.predictions_as_raters and not any(rater.startswith(MODEL) for rater in raters):
+        raise InputError(
+            f"{name} is not a Label Studio export, so it has no predictions, and no name of a rater begins with "
+            f"{MODEL!r}: name the raters that are models."
+        )
 
 
-def _content(source: Source, request: Request) -> _Content:
-    """Return rows of a table, records of JSON, an object of JSON, or raw answers."""
+def _content(source: Source, request: Request) -> Rows | Records | RawInput:
+    """Return rows of a table, records of JSON, or raw answers."""
     reader = recognized("file", request.options.format, source, general=not source.is_zip)
     if reader is not None:
         return reader.read(source, request)
-    with unpacked(source) as folder:
-        return _of_folder(folder, request)
+    with unpacked(source) as path:
+        return _of_folder(_folder(path, request), request)
 
 
-def _of_folder(path: Path, request: Request) -> RawInput:
+def _of_folder(folder: Folder, request: Request) -> RawInput:
+    reader = recognized("folder", request.options.format, folder)
+    assert reader is not None, "any folder is at least a folder of tables"
+    return reader.read(folder, request)
+
+
+def _folder(path: Path, request: Request) -> Folder:
     options = ReadOptions(encoding=request.options.encoding)
 
     def opened(file: Path) -> Rows | Records:
         content = _content(Source(file, encoding=options.encoding), Request(str(file), options))
         if isinstance(content, RawInput):
             raise InputError(f"{file} has the answers of several raters: a folder has a table for each rater.")
-        if isinstance(content, Mapping):
-            return iter([(1, dict(content))])  # JSON lines with a single line
         return content
 
-    folder = Folder.of(path, request.name, opened)
-    reader = recognized("folder", request.options.format, folder)
-    assert reader is not None, "any folder is at least a folder of tables"
-    return reader.read(folder, request)
-
-
-def _of_content(content: _Content, source: Source, request: Request) -> RawInput:
-    if isinstance(content, RawInput):
-        return content
-    if isinstance(content, Rows):
-        return _of_rows(content, request)
-    if not isinstance(content, Mapping):
-        return _of_records(content, source, request)
-    if (reader := recognized("records", request.options.format, content)) is not None:
-        return reader.read(iter([(1, content)]), request)
-    raise InputError(
-        f"{source.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has "
-        f'{{"item": ..., "rater": ..., '
-        '"texts": [...]} on each line.'
-    )
+    return Folder(path, request.name, opened)
 
 
 def _of_records(records: Records, source: Source, request: Request) -> RawInput:
-    """Return the answers of a JSON list or of JSON lines; the first record decides which tool wrote it."""
-    name, kind = source.name, "json" if source.check_text().lstrip().startswith("[") else "jsonl"
-    first = next(records, None)
-    if first is None:
+    """Return the answers of JSON; the first record decides which tool wrote it."""
+    name, options = source.name, request.options
+    kind = "json" if source.check_text().lstrip().startswith("[") else "jsonl"
+    first = list(islice(records, 2))
+    if not first:
         raise InputError(f"{name} has no tasks.")
-    all_records = chain([first], records)
-    options = request.options
-    reader = recognized("records", options.format, first[1]) if isinstance(first[1], Mapping) else None
+    (line, record), all_records = first[0], chain(first, records)
+    reader = recognized("records", options.format, record) if isinstance(record, Mapping) else None
     names_others = options.rater or options.raters or not (reader and reader.takes_item)
     as_table = request.names_columns and names_others and options.format in ("auto", "json", "jsonl")
     if reader is not None and not as_table:
         return reader.read(all_records, request)
-    if not isinstance(first[1], Mapping) or not first[1]:
+    if kind == "jsonl" and len(first) == 1 and not {"item", "rater", "texts"} & record.keys():
+        raise InputError(
+            f"{name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has "
+            f'{{"item": ..., "rater": ..., '
+            '"texts": [...]} on each line.'
+        )
+    if not isinstance(record, Mapping) or not record:
         raise InputError(
             f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
         )
     rows = json_rows(name, _only_rows(name, all_records, request), kind)
-    if set(rows.columns) <= {"item", "rater"} and not request.options.names_columns:
-        raise InputError(f'{name}, line {first[0]}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
+    if set(rows.columns) <= {"item", "rater"} and not options.names_columns:
+        raise InputError(f'{name}, line {line}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
     return _of_rows(rows, request)
 
 

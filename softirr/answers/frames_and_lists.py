@@ -7,7 +7,6 @@ without a name has the items of a wide table that has no column of items.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.rows import Rows
 from softirr.answers.table import AnnotationTable
-from softirr.answers.values import is_mixed, texts_of_cell
+from softirr.answers.values import texts_of_cell
 from softirr.errors import InputError
 from softirr.numbers import plural
 
@@ -69,14 +68,15 @@ def frame_rows(frame: Any, options: ReadOptions) -> tuple[Rows, ReadOptions]:
     lacks_item = bool(options.raters) and options.item is None and "item" not in map(str.casefold, names)
     levels = _index_levels(frame, names, lacks_item=lacks_item)
     columns = (*levels, *names)
-    if not options.names_columns and len(levels) == 1 and is_role("item", *levels) and _has_rater_columns(frame):
-        options = replace(options, item=next(iter(levels)), raters=names)
-    elif lacks_item and len(levels) == 1:
-        options = replace(options, item=next(iter(levels)))
-    cells = [*levels.values(), *_columns(frame)]
-    mixed = frozenset(number for number, values in enumerate(cells) if is_mixed(values))
-    rows = ((number, list(row)) for number, row in enumerate(zip(*cells, strict=True), start=1))
-    return Rows("The data frame", "frame", columns, rows, mixed=mixed, blank="missing"), options
+    if len(levels) == 1:
+        (item,) = levels
+        axis = getattr(frame.columns, "name", None)  # of a pivoted frame
+        if not options.names_columns and is_role("item", item) and axis is not None and is_role("rater", str(axis)):
+            options = replace(options, item=item, raters=names)
+        elif lacks_item:
+            options = replace(options, item=item)
+    rows = enumerate(zip(*levels.values(), *_columns(frame), strict=True), start=1)
+    return Rows("The data frame", "frame", columns, rows, blank="missing"), options
 
 
 def _index_levels(frame: Any, names: Sequence[str], *, lacks_item: bool) -> dict[str, list[Any]]:
@@ -92,12 +92,6 @@ def _index_levels(frame: Any, names: Sequence[str], *, lacks_item: bool) -> dict
     return {"item": list(index.to_list())} if not levels and lacks_item else levels
 
 
-def _has_rater_columns(frame: Any) -> bool:
-    """Whether the columns of a pivoted frame are raters by the name of their axis."""
-    name = getattr(frame.columns, "name", None)
-    return name is not None and is_role("rater", str(name))
-
-
 def _names(frame: Any) -> list[Any]:
     """Names of the columns; ``columns`` of pyarrow are the columns themselves."""
     return list(getattr(frame, "column_names", frame.columns))
@@ -106,14 +100,10 @@ def _names(frame: Any) -> list[Any]:
 def _columns(frame: Any) -> list[list[Any]]:
     """Return the cells of each column; none if its name is repeated."""
     names = _names(frame)
-    counts = Counter(names)
-    return [_values(frame[name]) if counts[name] == 1 else [None] * len(frame) for name in names]
-
-
-def _values(column: Any) -> list[Any]:
-    if (values := _as_list(column)) is None:
+    columns = [_as_list(frame[name]) if names.count(name) == 1 else [None] * len(frame) for name in names]
+    if None in columns:
         raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
-    return values
+    return columns
 
 
 def _as_list(column: Any) -> list[Any] | None:

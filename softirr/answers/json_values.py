@@ -204,7 +204,6 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
         If an entry is not an object, or a large input does not fit the folder of temporary files.
     """
     number_of: dict[str, int] = {}
-    kinds: dict[int, set[bool]] = {}
     try:
         rows = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - closed when it is read
             max_size=_IN_MEMORY, mode="w+", encoding="utf-8"
@@ -213,9 +212,6 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
             if not isinstance(value, Mapping) or not value:
                 raise InputError(f"{name}, line {line}: entry {number} is no object with the names of columns.")
             cells = [(number_of.setdefault(key, len(number_of)), cell) for key, cell in flat(value).items()]
-            for column, cell in cells:
-                if isinstance(cell, str | int | float):
-                    kinds.setdefault(column, set()).add(isinstance(cell, str))
             rows.write(json.dumps([line, cells]) + "\n")
         rows.seek(0)
     except OSError as error:
@@ -223,10 +219,7 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
             f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable "
             f"({error.strerror})."
         ) from None
-    mixed = frozenset(column for column, are_texts in kinds.items() if len(are_texts) > 1)
-    return Rows(
-        name, format, tuple(number_of), _kept_rows(rows, len(number_of)), unit="line", mixed=mixed, blank="null missing"
-    )
+    return Rows(name, format, tuple(number_of), _kept_rows(rows, len(number_of)), unit="line", blank="null missing")
 
 
 def _kept_rows(rows: IO[str], width: int) -> Iterator[tuple[int, list[Any]]]:

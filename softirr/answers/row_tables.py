@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.kinds import AUTO
 from softirr.answers.layout import Columns, columns_by_names, find_columns
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.registry import Request
-from softirr.answers.rows import Rows
-from softirr.answers.values import is_number
+from softirr.answers.rows import Row, Rows
+from softirr.answers.values import is_missing, is_number
 from softirr.errors import InputError, option
 from softirr.numbers import plural
 from softirr.text import listed, normalize
@@ -45,17 +44,25 @@ def rows_input(table: Rows, request: Request) -> RawInput:
         )
     rows = replace(table, blank="" if options.empty else table.blank)
     fields = _new_fields(table, columns, options)
-    are_short = [*_read_rows(rows, columns, fields, request)]
-    if not are_short:
+    n_rows = n_short = 0
+    types: set[tuple[int, bool]] = set()
+    for row in _read_rows(rows, columns, fields, request):
+        n_rows += 1
+        n_short += not columns.is_long and len(row.cells) < len(table.columns)
+        types |= {(i, isinstance(row.cells[i], str)) for i in (*columns.item, *columns.rater)}
+    if not n_rows:
         raise InputError(f"{table.name} has a header but no answers.")
+    if table.delimiter and columns.is_long:
+        _refuse_open_quotes(table, columns, fields)
     request.require_weights(table.name, (name for i, name in enumerate(table.columns) if i not in columns.used))
+    notes = [*table.notes, *_name_notes(table, columns, options, types)]
+    if n_short:
+        notes.append(
+            f"{plural(n_short, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
+        )
     for field in fields.values():
-        field.notes = [*table.notes, *_name_notes(table, columns, options), *field.notes]
-        if n := sum(are_short):
-            field.notes.append(
-                f"{plural(n, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
-            )
-    return RawInput(table.format, fields, len(are_short), table.location)
+        field.notes = list(notes)
+    return RawInput(table.format, fields, n_rows, table.location)
 
 
 def _with_row_numbers(table: Rows, options: ReadOptions) -> tuple[Rows, ReadOptions]:
@@ -103,11 +110,11 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
             table_fields[name] = fields.setdefault(field_name, new)
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
         with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)
-        n_rows += sum(1 for _ in _read_rows(with_rater, columns, table_fields, request, is_of_one_rater=True))
+        n_rows += sum(1 for _ in _read_rows(with_rater, columns, table_fields, request))
     request.require_weights(request.name, (name for table in tables.values() for name in table.columns))
     has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
     for name, field in fields.items():
-        field.notes = [*notes, *field.notes]
+        field.notes = list(notes)
         field.may_be_source = name if has_more and not options.names_columns else ""
     return RawInput(format, fields, n_rows, request.line)
 
@@ -130,20 +137,12 @@ def _new_fields(table: Rows, columns: Columns, options: ReadOptions) -> dict[str
     }
 
 
-def _read_rows(
-    table: Rows,
-    columns: Columns,
-    fields: Mapping[str, RawField],
-    request: Request,
-    *,
-    is_of_one_rater: bool = False,
-) -> Iterator[bool]:
-    """Add the answers of a table; yields whether a row lacks cells of raters, which count as blank."""
+def _read_rows(table: Rows, columns: Columns, fields: Mapping[str, RawField], request: Request) -> Iterator[Row]:
+    """Add the answers of a table; yields each row."""
     is_long, is_standard = columns.is_long, columns.is_standard
     last = max(columns.used if is_long else columns.item)
     message = "expected item, rater and text" if is_standard else ""
     null_is_missing = is_standard and table.blank == "null missing"
-    quotes = _OpenQuotes(table, columns) if table.delimiter and is_long and not is_of_one_rater else None
     for row in table:
         row.require(last, message)
         item = row.name(columns.item, "item", is_standard=is_standard)
@@ -152,43 +151,26 @@ def _read_rows(
             request.add_weight(row.location, item, dict(zip(row.table.columns, row.cells, strict=False)))
         for label, indices in columns.groups.items():
             raw_field, rater = (fields[label], row_rater) if is_long else (fields[""], label)
-            cell = row.cells[indices[0]] if is_long else None
-            if quotes is not None:
-                quotes.note(row.number, rater, cell)
-            if null_is_missing and (cell is None or cell != cell):  # null or NaN
+            if null_is_missing and is_missing(row.cells[indices[0]]):
                 raw_field.add_item(item)
             else:
                 raw_field.add(item, rater, row.texts(indices), row.number)
-        yield not is_long and len(row.cells) < len(table.columns)
-    if quotes is not None:
-        quotes.check()
+        yield row
 
 
-class _OpenQuotes:
-    """Finds an answer over several lines that contains whole rows: a quote was opened and closed rows later."""
-
-    def __init__(self, table: Rows, columns: Columns) -> None:
-        self._table, self._item, self._rater = table, columns.item[0], columns.rater[0]
-        self._long: list[tuple[int, str]] = []
-        self._raters: set[str] = set()
-
-    def note(self, number: int, rater: str, value: Any) -> None:
-        """Remember the rater of a row, and an answer over several lines."""
-        self._raters.add(rater)
-        if isinstance(value, str) and ("\n" in value or "\r" in value):
-            self._long.append((number, value))
-
-    def check(self) -> None:
-        """Refuse the table if an answer contains a row."""
-        for end, answer in self._long:
-            lines = re.split(r"\r\n|\r|\n", answer)
-            for number, line in enumerate(lines[1:], start=end - len(lines) + 2):
-                cells = line.split(self._table.delimiter)
-                if len(cells) > max(self._item, self._rater) and cells[self._rater].strip() in self._raters:
-                    raise InputError(
-                        f"{self._table.location(number)}: this row is inside the quotes of the previous answer: close "
-                        "that quote."
-                    )
+def _refuse_open_quotes(table: Rows, columns: Columns, fields: Mapping[str, RawField]) -> None:
+    """Refuse an answer over several lines that contains whole rows: a quote was opened and closed rows later."""
+    item, rater = columns.item[0], columns.rater[0]
+    answers = [answer for field in fields.values() for answer in field.answers]
+    raters = {answer.rater for answer in answers}
+    for answer in answers:
+        lines = re.split(r"\r\n|\r|\n", (answer.texts or ("",))[0])
+        for number, line in enumerate(lines[1:], start=answer.line - len(lines) + 2):
+            cells = line.split(table.delimiter)
+            if len(cells) > max(item, rater) and cells[rater].strip() in raters:
+                raise InputError(
+                    f"{table.location(number)}: this row is inside the quotes of the previous answer: close that quote."
+                )
 
 
 def _column_roles(table: Rows, columns: Columns, field: str) -> tuple[tuple[str, str], ...]:
@@ -198,8 +180,16 @@ def _column_roles(table: Rows, columns: Columns, field: str) -> tuple[tuple[str,
     return tuple((role, table.columns[i]) for role, indices in roles for i in indices)
 
 
-def _name_notes(table: Rows, columns: Columns, options: ReadOptions) -> Iterator[str]:
-    """Yield notes on columns that were recognized by name, and on ids that are both texts and numbers."""
+def _name_notes(
+    table: Rows, columns: Columns, options: ReadOptions, types: Container[tuple[int, bool]]
+) -> Iterator[str]:
+    """Yield notes on columns that were recognized by name, and on ids that are both texts and numbers.
+
+    Parameters
+    ----------
+    types : container of (int, bool)
+        Columns, each with whether an id in it is a text.
+    """
     if not options.names_columns and not columns.is_standard:
         text = next(iter(columns.groups.values()))
         roles = (("item", columns.item), ("rater", columns.rater), ("text", text))
@@ -209,7 +199,7 @@ def _name_notes(table: Rows, columns: Columns, options: ReadOptions) -> Iterator
             f"and {option('text')} choose others."
         )
     for role, indices in (("items", columns.item), ("raters", columns.rater)):
-        if mixed := [table.columns[i] for i in indices if i in table.mixed]:
+        if mixed := [table.columns[i] for i in indices if (i, True) in types and (i, False) in types]:
             yield (
                 f"The {role} in {listed(mixed)} are a mix of texts and numbers: '1' and 1.0 count as one, '01' as "
                 "another. Write each id one way."

@@ -45,8 +45,6 @@ class Rows:
         Separator of the cells of a text file.
     notes : tuple of str
         Sentences about what is not certain.
-    mixed : frozenset of int
-        Columns with both texts and numbers, if the input distinguishes them.
     blank : {"empty", "null missing", "missing"}
         Meaning of a blank cell in a table with the columns item, rater and text: an empty answer, an empty answer
         unless it is null, or a missing answer.
@@ -61,7 +59,6 @@ class Rows:
     unit: str = "row"
     delimiter: str | None = None
     notes: tuple[str, ...] = ()
-    mixed: frozenset[int] = frozenset()
     blank: str = "empty"
     has_values: bool = False
 
@@ -190,21 +187,10 @@ def with_header(
     header = first[0][1]
     if options.header == "none":
         return tuple(str(number) for number in range(1, len(header) + 1)), chain(first, rows)
-    if not options.names_columns:
-        _refuse_numbers_as_header(name, header, first[1:])
-    return tuple((cell or "").strip() for cell in header), chain(first[1:], rows)
-
-
-def _refuse_numbers_as_header(name: str, header: Sequence[Any], rows: Sequence[NumberedRow]) -> None:
-    """Refuse a table without a header: its first row has only numbers, like its other rows.
-
-    Raises
-    ------
-    InputError
-        With the option that reads it.
-    """
-    if len(header) > 1 and rows and all(map(is_number, header)) and all(any(map(is_number, row)) for _, row in rows):
+    have_numbers = all(map(is_number, header)) and all(any(map(is_number, row)) for _, row in first)
+    if not options.names_columns and len(header) > 1 and len(first) > 1 and have_numbers:
         raise InputError(
             f"{name} seems to have no header, because its first row has only numbers: if they are ratings, say "
             f"{option('header', 'none')}, which names the columns 1, 2, 3."
         )
+    return tuple((cell or "").strip() for cell in header), chain(first[1:], rows)

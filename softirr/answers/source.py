@@ -9,15 +9,14 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, TypeVar
+from typing import IO
 
 from softirr.errors import InputError, MissingFileError, option
 from softirr.json_object import data_file
 from softirr.provenance import Progress
 
-_Result = TypeVar("_Result")
 _CHUNK = 1 << 18
 _START = 65536
 
@@ -55,6 +54,7 @@ class Source:
         self._progress = progress
         self._errors = "strict"
         self.size = 0
+        self.path = None if isinstance(source, io.TextIOBase) or source == "-" else os.fspath(source)
         self._copy: IO[bytes] | None = None
         if isinstance(source, io.TextIOBase):
             text = source.read().removeprefix("\ufeff")
@@ -63,13 +63,14 @@ class Source:
             encoding, self._errors = "utf-8", "surrogatepass"
         else:
             self.name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
-            self._file = self._guarded(lambda: self._opened(source))
-        self.path = None if isinstance(source, io.TextIOBase) or source == "-" else os.fspath(source)
-        self.start = self._guarded(lambda: self._file.read(_START))
-        while self.start.isspace() and (more := self._guarded(lambda: self._file.read(_CHUNK))):
-            self.start += more  # white space at the beginning identifies nothing
+            self._file = self._opened()
+        with self._reading():
+            self.start = self._file.read(_START)
+            while self.start.isspace() and (more := self._file.read(_CHUNK)):
+                self.start += more  # white space at the beginning identifies nothing
         self.is_short = len(self.start) < _START
         self._hash.update(self.start)
+        self._n_line_ends = self.start.count(b"\n")
         if encoding is not None:
             try:
                 encoding = codecs.lookup(encoding).name
@@ -79,20 +80,20 @@ class Source:
                 ) from None
         self.encoding = encoding
 
-    def _opened(self, source: str | os.PathLike[str]) -> IO[bytes]:
-        if source == "-":
+    def _opened(self) -> IO[bytes]:
+        if self.path is None:
             if sys.stdin is None:  # closed by the caller
                 raise InputError("Standard input is closed.")
             return sys.stdin.buffer
-        file = open(source, "rb")  # noqa: SIM115 - closed when it is read to its end, or with this object
-        self.size = os.fstat(file.fileno()).st_size
-        return file
+        with self._reading():
+            file = open(self.path, "rb")  # noqa: SIM115 - closed when it is read to its end, or with this object
+            self.size = os.fstat(file.fileno()).st_size
+            return file
 
-    def _guarded(self, run: Callable[[], _Result]) -> _Result:
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         try:
-            return run()
-        except InputError:
-            raise
+            yield
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
             reason = f"{self.name} can't be read: {getattr(error, 'strerror', None) or error}."
             raise (MissingFileError if isinstance(error, FileNotFoundError) else InputError)(reason) from None
@@ -111,12 +112,14 @@ class Source:
         """All bytes, piece by piece."""
         done = len(self.start)
         yield self.start
-        while chunk := self._guarded(lambda: self._file.read(_CHUNK)):
-            self._hash.update(chunk)
-            done += len(chunk)
-            if self._progress is not None and self.size:
-                self._progress(done, max(self.size, done))
-            yield chunk
+        with self._reading():
+            while chunk := self._file.read(_CHUNK):
+                self._hash.update(chunk)
+                self._n_line_ends += chunk.count(b"\n")
+                done += len(chunk)
+                if self._progress is not None and self.size:
+                    self._progress(done, max(self.size, done))
+                yield chunk
         if self._file is not getattr(sys.stdin, "buffer", None):
             self._file.close()
 
@@ -128,8 +131,7 @@ class Source:
             else:
                 for _ in self.chunks():  # for the hash
                     pass
-                path = self.path
-                self._copy = self._guarded(lambda: open(path, "rb"))  # noqa: SIM115 - as above
+                self._copy = self._opened()
         self._copy.seek(0)
         return self._copy
 
@@ -152,7 +154,8 @@ class Source:
             self.encoding = "utf-16" if is_utf_16 else "utf-8-sig"
         if b"\0" in self.start and not self.encoding.startswith("utf-16"):
             raise InputError(f"{self.name} is not text: it contains zero bytes.")
-        return self._decoded(codecs.getincrementaldecoder(self.encoding)(self._errors), self.start, 1, is_last=False)
+        with self._decoding():
+            return codecs.getincrementaldecoder(self.encoding)(self._errors).decode(self.start)
 
     def text(self) -> Iterator[str]:
         """The whole text, piece by piece, without byte order mark.
@@ -163,19 +166,15 @@ class Source:
             If it is not a text; the message names the line.
         """
         self.check_text()
-        decoder = codecs.getincrementaldecoder(self.encoding or "utf-8")(self._errors)
-        line = 1
-        for chunk in self.chunks():
-            yield self._decoded(decoder, chunk, line, is_last=False)
-            line += chunk.count(b"\n")
-        yield self._decoded(decoder, b"", line, is_last=True)
+        with self._decoding():
+            yield from codecs.iterdecode(self.chunks(), self.encoding or "utf-8", self._errors)
 
-    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, line: int, *, is_last: bool) -> str:
-        pending = decoder.getstate()[0]
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
         try:
-            return decoder.decode(data, final=is_last)
+            yield
         except UnicodeDecodeError as error:
-            line += (pending + data).count(b"\n", 0, error.start)
+            line = 1 + self._n_line_ends - error.object.count(b"\n", error.start)
             # with or without byte order mark
             name = "UTF-8" if (self.encoding or "").startswith("utf-8") else str(self.encoding)
             raise InputError(
@@ -243,29 +242,28 @@ def refused(message: str, *errors: type[Exception]) -> Iterator[None]:
         raise InputError(message.replace("{error}", type(error).__name__)) from None
 
 
-@contextmanager
-def long_fields() -> Iterator[None]:
-    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes."""
-    previous_limit = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(previous_limit)
+def csv_rows(
+    lines: Iterable[str], delimiter: str, name: str, *, strict: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row of a CSV file that is not blank; a field may be as long as it likes.
 
-
-def csv_rows(lines: Iterable[str], delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row of a CSV file that is not blank.
+    Parameters
+    ----------
+    strict : bool
+        Whether text behind a closing quote is refused.
 
     Raises
     ------
     InputError
         If it is not valid CSV; the message names the line.
     """
-    with long_fields():
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        try:
-            for row in reader:
-                if any(cell.strip() for cell in row):
-                    yield reader.line_num, row
-        except csv.Error as error:
-            raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
+    previous_limit = csv.field_size_limit(sys.maxsize)  # of 128 KiB, which a long answer passes
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
+    finally:
+        csv.field_size_limit(previous_limit)

@@ -58,20 +58,6 @@ def is_number(value: Any) -> bool:
     return value is not None and plain_number(str(value)) is not None
 
 
-def is_mixed(values: Iterable[Any]) -> bool:
-    """Whether a column has both texts and numbers.
-
-    Examples
-    --------
-    >>> is_mixed(["1", None, 1.0]), is_mixed(["1", "01"]), is_mixed([1, 2.0, float("nan")])
-    (True, False, False)
-    """
-    are_texts = {
-        isinstance(value, str) for value in values if not is_missing(value) and not isinstance(value, list | tuple)
-    }
-    return len(are_texts) > 1
-
-
 def texts_of_cell(value: Any, location: str) -> tuple[str, ...] | None:
     """Return the texts of a cell (a text, or a list, tuple, set or array of texts), or None if it is missing.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
+import contextlib
 import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
-from softirr.answers.source import Source, csv_rows, first_line, long_fields
+from softirr.answers.source import Source, csv_rows, first_line
 from softirr.errors import InputError
 from softirr.numbers import plural
 
@@ -99,16 +99,11 @@ def _delimiter(start: str, *, is_whole: bool) -> str | None:
 
 def _first_rows(start: str, mark: str, *, is_whole: bool) -> Iterator[list[str]]:
     lines = list(io.StringIO(start, newline=""))
-    with long_fields():
-        reader = csv.reader(lines if is_whole or len(lines) < 3 else lines[:-1], delimiter=mark)
-        try:
-            for row in reader:
-                if any(cell.strip() for cell in row):
-                    yield row
-                if reader.line_num > _SNIFFED:
-                    return
-        except csv.Error:
-            return
+    with contextlib.suppress(InputError):
+        for line, row in csv_rows(lines if is_whole or len(lines) < 3 else lines[:-1], mark, "", strict=False):
+            yield row
+            if line > _SNIFFED:
+                return
 
 
 FORMATS = (

@@ -6,6 +6,7 @@ The first object decides which tool wrote it; else objects are rows of a table. 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -22,37 +23,26 @@ def _is_json(source: Source) -> bool:
     return source.check_text().lstrip().startswith(("[", "{"))
 
 
-def _read(source: Source, request: Request) -> Records | Mapping[str, Any]:
-    """Records of a list or of lines, or one object."""
+def _read(source: Source, request: Request) -> Records:
+    """Records of a list or of lines, or one object over several lines."""
     start = source.check_text().lstrip()
     if start.startswith("["):
         return list_values(source, "task" if '"annotations"' in start else "entry")
     if not start.startswith("{"):
         raise InputError(f"{source.name} is no JSON, so it can't be read as {request.options.format}.")
-    return _object(source) if _is_one_object(source, start) else line_values(source)
-
-
-def _is_one_object(source: Source, start: str) -> bool:
-    """Whether a text that begins with a brace is one object, and no JSON lines."""
     line = first_line(start)
-    if (first := _parsed(line)) is not None:
-        return source.is_short and line.strip() == start.strip() and not {"item", "rater", "texts"} & first.keys()
-    return line.strip() == "{" or (source.is_short and _parsed(start) is not None)
-
-
-def _parsed(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _object(source: Source) -> Mapping[str, Any]:
+    if line.strip() != "{" and (_parsed(line) is not None or not source.is_short or _parsed(start) is None):
+        return line_values(source)
     value = _parsed("".join(source.text()))
     if value is None:
         raise InputError(f"{source.name} is not valid JSON.")
-    return value
+    return iter([(1, value)])
+
+
+def _parsed(text: str) -> Any:
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
 
 
 _KEYS = {"item", "rater", "texts"}

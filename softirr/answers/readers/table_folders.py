@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,27 +50,45 @@ class Folder:
     ----------
     name : str
         Name of the input, for messages.
-    files : tuple of Path
-        Files of the folder and the folders in it, in order, without hidden ones.
     open : callable
         Gives the rows or the records of a file.
     """
 
     path: Path
     name: str
-    files: tuple[Path, ...]
     open: Callable[[Path], Rows | Records]
 
-    @classmethod
-    def of(cls, path: Path, name: str, open: Callable[[Path], Rows | Records]) -> Folder:
-        """A folder with its files.
+    @cached_property
+    def files(self) -> list[Path]:
+        """Files of the folder and the folders in it, in order, without hidden ones.
 
         Raises
         ------
         InputError
             If there are too many for a folder of answers.
         """
-        return cls(path, name, tuple(_files(path, name)), open)
+        files: list[Path] = []
+        n_folders = 0
+        for parent, folders, names in os.walk(self.path):
+            folders[:] = [name for name in folders if not _hidden(name)]
+            files += [Path(parent, name) for name in names if not _hidden(name)]
+            n_folders += len(folders)
+            if max(len(files), n_folders) > MOST_FILES:
+                raise InputError(
+                    f"{self.name} has more than {MOST_FILES:,} files or folders: give the folder with the answers of "
+                    "one project only."
+                )
+        return sorted(path for path in files if path.is_file())
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the names and contents of the files."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+            digest.update(f"{path.relative_to(self.path).as_posix()}\0{content}\n".encode())
+        return digest.hexdigest()
 
     def ending(self, *suffixes: str) -> list[Path]:
         """Files with one of these suffixes."""
@@ -90,40 +109,8 @@ class Folder:
         return first[1] if first is not None and isinstance(first[1], Mapping) else {}
 
 
-def _files(folder: Path, name: str) -> list[Path]:
-    """The files of a folder and the folders in it, in order, without hidden ones.
-
-    Raises
-    ------
-    InputError
-        If there are too many for a folder of answers.
-    """
-    files: list[Path] = []
-    n_folders = 0
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not _hidden(name)]
-        files += [Path(parent, name) for name in names if not _hidden(name)]
-        n_folders += len(folders)
-        if max(len(files), n_folders) > MOST_FILES:
-            raise InputError(
-                f"{name} has more than {MOST_FILES:,} files or folders: give the folder with the answers of one "
-                "project only."
-            )
-    return sorted(path for path in files if path.is_file())
-
-
 def _hidden(name: str) -> bool:
     return name.startswith((".", "~$", "__MACOSX"))
-
-
-def folder_sha256(folder: Path) -> str:
-    """Hash of the names and contents of a folder's files."""
-    digest = hashlib.sha256()
-    for path in _files(folder, str(folder)):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
-    return digest.hexdigest()
 
 
 def names_inside(source: Source) -> list[str] | None:
@@ -181,7 +168,7 @@ def _unpack(file: IO[bytes], name: str, folder: Path) -> None:
 
 def _read(folder: Folder, request: Request) -> RawInput:
     paths = [path for path in folder.tables if not path.stem.casefold().startswith(_INSTRUCTIONS)]
-    tables_by_folder = _of_subfolders(folder) if not paths else {}
+    tables_by_folder = {} if paths else _of_subfolders(folder)
     if len(paths) < 2 and not tables_by_folder:
         names = [path.relative_to(folder.path).as_posix() for path in folder.files]
         if len(paths) == 1:
