@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,22 @@ class TestRows:
         ).to_dict()
         (meaning,) = view(report, Names({"ann": "Ann A."})).meanings
         assert meaning.name == "digoxin toxicity" and meaning.raters == (("Ann A.", 3), ("bob", 3))
+
+    @pytest.mark.parametrize(
+        ("kind", "near", "far"),
+        [
+            ("ordinal", ("3", "4"), "9"),
+            ("path", ("Heart > Valve", "Heart > Vessel"), "Lung"),
+            ("ranking", ("a > b > c", "b > a > c"), "c > b > a"),
+        ],
+    )
+    def test_near_values_of_a_field_are_not_the_same(self, kind: str, near: tuple[str, str], far: str) -> None:
+        rows = [("1", "ann", near[0]), ("1", "bob", near[1]), ("2", "ann", near[0]), ("2", "bob", far)]
+        rows += [("3", "ann", far), ("3", "bob", far)]
+        table = replace(softirr.AnnotationTable.from_answers(rows), kind=kind)
+        sentences = {row.id: row.sentence for row in view(softirr.agreement(table).to_dict()).items}
+        assert sentences["1"] == f"Only ann has “{near[0]}”; only bob has “{near[1]}”."
+        assert sentences["3"] == "ann and bob say the same."
 
     def test_a_field_has_its_whole_confusion_matrix(self) -> None:
         from softirr.report.fields import field_row

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from softirr.defaults import THRESHOLD
 from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.meaning.policy.rules import Policy
@@ -74,6 +76,7 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         (REASON_NAMES.get(kind["kind"], kind["kind"]), kind["items"]) for kind in reason_counts.get("kinds") or ()
     ]
     fields = report.get("fields") or ([own_field("answers", report)] if is_exact(report) else ())
+    rows = partial(item_row, names=names, links=links, threshold=1.0 if is_exact(report) else THRESHOLD)
     return View(
         verdict=verdict,
         cause=cause,
@@ -81,8 +84,8 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         fields=tuple(field_row(field, names, links) for field in fields),
         people=person_rows(report, names, links),
         pairs=pair_rows(report, names),
-        items=tuple(item_row(item, names, links) for item in items),
-        uncompared=tuple(item_row(item, names, links) for item in report["items"] if item["agreement"] is None),
+        items=tuple(map(rows, items)),
+        uncompared=tuple(rows(item) for item in report["items"] if item["agreement"] is None),
         order=_order(items, names),
         meanings=tuple(meaning_row(cluster, names, links) for cluster in report.get("meanings") or ()),
         coefficients=tuple(coefficient_rows(report, names)),
