@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from softirr.errors import InputError
-from softirr.meaning.measures import takes_model, takes_path
+from softirr.meaning.measures import takes
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries
@@ -129,7 +129,7 @@ class Settings(BaseModel):
         Those without a model and the bundled model open nothing. Any other name makes this process read a folder, ask
         the model hub or send texts to an address: the operator allows it by its exact name.
         """
-        opens_nothing = ":" not in name and not takes_path(name) and (name == "nli" or not takes_model(name))
+        opens_nothing = name == "nli" or (":" not in name and not takes(name))
         return opens_nothing or name in (*self.allowed_measures, self.measure)
 
 

@@ -137,16 +137,9 @@ def _in_order(run: str) -> str:
     """Combining marks, decomposed and in the order of their classes."""
     run = run.translate({ord(character): unicodedata.normalize("NFD", character) for character in set(run)})
     classes = {mark: unicodedata.combining(mark) for mark in set(run)}
-    if not any(classes.values()):
-        return run
-    if 0 in classes.values():  # other characters than marks, beyond which no mark moves
-        runs = groupby(run, key=lambda mark: classes[mark] != 0)
-        return "".join(
-            "".join(sorted(characters, key=classes.__getitem__) if marks else characters) for marks, characters in runs
-        )
-    if len(set(classes.values())) == len(classes):  # a mark for each class: counting is faster than sorting
-        return "".join(mark * run.count(mark) for mark in sorted(classes, key=classes.__getitem__))
-    return "".join(sorted(run, key=classes.__getitem__))
+    # other characters than marks have the class 0, and no mark moves beyond them
+    runs = groupby(run, key=lambda mark: classes[mark] != 0)
+    return "".join("".join(sorted(marks, key=classes.__getitem__)) for _, marks in runs)
 
 
 def printable(text: str) -> str:

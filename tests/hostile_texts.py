@@ -24,8 +24,7 @@ from softirr.meaning.measures import measure
 from softirr.meaning.measures.fact_comparisons import Facts
 from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.judge import read_probability
-from softirr.meaning.measures.languages import language_profile
-from softirr.meaning.measures.protocols import FunctionMeasure
+from softirr.meaning.measures.languages import project_language
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.measures.stages import Stage
 from softirr.meaning.measures.suitability import misfit_sentences
@@ -39,6 +38,7 @@ from softirr.meaning.terminology.concepts import NameLookup
 from softirr.report.page.render import report_page
 from softirr.report.view import view
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 TEN = [f"finding number {word}" for word in ("one", "two", "six", "ten", "red", "old", "new", "big", "far", "low")]
 
@@ -88,7 +88,8 @@ def _answered(text: str) -> Any:
 def _stage(stage: Stage) -> Callable[[str], Any]:
     def step(text: str) -> Any:
         texts = [normalize(text), "fever. No cough.", normalize(f"{text} too")]
-        return stage.prepare(texts, lambda: 0.0).step(np.array([0, 1, 0, 2]), np.array([1, 0, 2, 0]))
+        prepared = stage.prepare(texts, lambda: 0.0)
+        return prepared.directions(np.array([0, 1, 0, 2]), np.array([1, 0, 2, 0]), lambda a, b: np.ones((len(a), 2)))
 
     return step
 
@@ -147,7 +148,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "sentences of a pair": _stage(Sentences()),
     "facts": lambda text: facts_of(normalize(text)),
     "facts of a pair": _stage(Facts()),
-    "language": lambda text: language_profile([text, "fever"]),
+    "language": lambda text: project_language([text, "fever"]),
     "suitability": lambda text: misfit_sentences(FunctionMeasure(lambda a, b: 0.5, "nli"), [normalize(text), *TEN]),
     "terminology": _coded,
     "probability of a judge": read_probability,

@@ -21,11 +21,11 @@ import numpy as np
 from lab.bench.evidence import HEADLINE, JUDGMENTS
 from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import Population
+from lab.bench.function_measure import FunctionMeasure
 from lab.bench.record_fit import fit
 from lab.markdown import table_head
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures.cache import MemoryCache
-from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.record import Record
 from softirr.terminal import Parser, positive

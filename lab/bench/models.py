@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.bench.differences import answers
+from lab.bench.function_measure import FunctionMeasure
 from lab.markdown import table_head, table_row
 from softirr.answers.ratings import Ints
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.audit import Judgments, draw_sheet
 from softirr.defaults import MARGIN
-from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.report.compare_models import compare_models
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.terminal import Parser, positive

@@ -21,7 +21,7 @@ from lab.experiments.scoring import Scored, SharedScorer, Values, score_table, t
 from lab.experiments.tables import GoldTable
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures import Measure, takes_model
+from softirr.meaning.measures import Measure, takes
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.sentences_stage import without_sentences
@@ -43,7 +43,7 @@ class NamedMeasure:
     def of(cls, label_and_name: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``, with options of measures that have a model."""
         label, name = split_label(label_and_name)
-        return cls(label, without_sentences(measure_by_name(name, **(options if takes_model(name) else {}))))
+        return cls(label, without_sentences(measure_by_name(name, **(options if takes(name) == "model" else {}))))
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""

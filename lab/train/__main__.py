@@ -80,7 +80,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     from softirr.meaning import measures
 
     options = {"device": arguments.device, "precision": arguments.precision}
-    measure = measures.measure(arguments.measure, **(options if measures.takes_model(arguments.measure) else {}))
+    measure = measures.measure(arguments.measure, **(options if measures.takes(arguments.measure) == "model" else {}))
     tables = [
         table
         for file in arguments.challenge

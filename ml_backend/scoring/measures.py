@@ -23,9 +23,9 @@ Progress = Callable[[int, int], Any]
 
 def needs_model(measure: str) -> bool:
     """Whether the measure would load a model: such measures run in the worker only."""
-    from softirr.meaning.measures import takes_model
+    from softirr.meaning.measures import takes
 
-    return takes_model(measure.partition(":")[0])
+    return takes(measure) == "model"
 
 
 class LoadedMeasures:

@@ -188,13 +188,13 @@ def chosen_policy(arguments: argparse.Namespace) -> Any:
 
 def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any:
     """Make the measure of a command, or the measure of another name with the command's options."""
-    from softirr.meaning.measures import takes_model
+    from softirr.meaning.measures import takes
     from softirr.meaning.policy.measure import measure
 
     name = name or arguments.measure
     model_options = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
     options = {option: value for option, value in model_options.items() if value is not None}
-    if options and not takes_model(name):
+    if options and takes(name) != "model":
         raise InputError(f"The measure {name} has no model, so --{next(iter(options))} has no effect: leave it out.")
     return measure(name, terminology=arguments.terminology, policy=chosen_policy(arguments), **options)
 
@@ -202,10 +202,10 @@ def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any
 @contextlib.contextmanager
 def open_scoring(arguments: argparse.Namespace, *measures: str) -> Iterator[dict[str, Any]]:
     """Cache and progress, as the parameters of every function that scores."""
-    from softirr.meaning.measures import takes_model
+    from softirr.meaning.measures import takes
     from softirr.meaning.measures.cache import open_cache
 
-    needs_cache = any(takes_model(name) for name in measures or (arguments.measure,))
+    needs_cache = any(takes(name) == "model" for name in measures or (arguments.measure,))
     with contextlib.ExitStack() as stack:
         cache = stack.enter_context(open_cache(arguments.cache)) if needs_cache else None
         yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}

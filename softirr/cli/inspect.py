@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
     from softirr.answers.inspection import inspected
     from softirr.answers.kinds import AUTO
     from softirr.answers.layout import UnknownColumns
+    from softirr.meaning.measures.languages import project_language
 
     arguments.kind = AUTO
     try:
@@ -47,7 +48,8 @@ def _inspect(arguments: argparse.Namespace) -> int:
         name: replace(inspection, warnings=tuple(map(on_command_line, inspection.warnings)))
         for name, inspection in inspections.items()
     }
-    languages = {name: _language(table.texts) for name, table in tables.items()}
+    samples = {name: table.texts[:: len(table.texts) // _SAMPLE + 1] for name, table in tables.items()}
+    languages = {name: project_language(texts) for name, texts in samples.items()}
     if arguments.json:
         print_json({name: entry.to_dict() | {"language": languages[name]} for name, entry in inspections.items()})
         return 0
@@ -74,14 +76,6 @@ def _show_columns(unknown: UnknownColumns, arguments: argparse.Namespace) -> int
     for command in commands:
         print(f"  {printable(command)}")
     return 0
-
-
-def _language(texts: Sequence[str]) -> str | None:
-    """The language of the texts; None if function words and letters do not identify it."""
-    from softirr.meaning.measures.languages import language_profile
-
-    profile = language_profile(texts[:: len(texts) // _SAMPLE + 1])
-    return profile.name if profile.is_foreign or profile.english > 0 else None
 
 
 def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -138,8 +139,8 @@ class BertTokens:
         self._tokenizer.no_truncation()
         settings = _read(folder / "tokenizer_config.json")
         self.model_max_length = int(settings["model_max_length"])
-        self._limited: dict[int, Any] = {}
         self.pad_token_id = self._tokenizer.token_to_id(settings["pad_token"])
+        self._limited_to = cache(self._with_limit)
 
     def __call__(
         self,
@@ -153,29 +154,22 @@ class BertTokens:
         verbose: bool = True,
     ) -> dict[str, Any]:
         """Ids and token types of a text, of a pair of texts, or of each of several texts."""
-        if truncation:
-            # truncation is a setting of a tokenizer, so each length has its tokenizer
-            return self._cut(texts, second, max_length or self.model_max_length)
-        if isinstance(texts, str):
-            encoded = self._tokenizer.encode(texts, second or None, add_special_tokens=add_special_tokens)
+        tokenizer = self._limited_to(max_length or self.model_max_length) if truncation else self._tokenizer
+        if isinstance(texts, str):  # as transformers does: an empty second text is none
+            encoded = tokenizer.encode(texts, second or None, add_special_tokens=add_special_tokens)
             return {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
-        batch = self._tokenizer.encode_batch(list(texts), add_special_tokens=add_special_tokens)
+        batch = tokenizer.encode_batch(list(texts), add_special_tokens=add_special_tokens)
         return {"input_ids": [e.ids for e in batch], "token_type_ids": [e.type_ids for e in batch]}
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """Special tokens of a text or of a pair."""
         return int(self._tokenizer.num_special_tokens_to_add(pair))
 
-    def _cut(self, text: Any, second: str | None, max_length: int) -> dict[str, Any]:
-        limited = self._limited.get(max_length)
-        if limited is None:
-            from tokenizers import Tokenizer
-
-            limited = Tokenizer.from_str(self._tokenizer.to_str())
-            limited.enable_truncation(max_length, strategy="longest_first")
-            self._limited[max_length] = limited
-        encoded = limited.encode(text, second or None)  # as transformers does: an empty second text is none
-        return {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
+    def _with_limit(self, max_length: int) -> Any:
+        """A tokenizer of its own for each length, because truncation is a setting of a tokenizer."""
+        tokenizer = type(self._tokenizer).from_str(self._tokenizer.to_str())
+        tokenizer.enable_truncation(max_length, strategy="longest_first")
+        return tokenizer
 
 
 class BertForSequenceClassification:

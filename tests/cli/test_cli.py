@@ -11,7 +11,7 @@ import pytest
 import softirr
 from softirr.cli.main import main
 from softirr.errors import on_command_line
-from softirr.meaning.measures import measure_names
+from softirr.meaning.measures import families
 from tests.documentation import programs
 from tests.programs import run_python
 
@@ -85,7 +85,7 @@ class TestScore:
 
 class TestMeasures:
     def test_every_measure_that_can_be_asked_for_is_listed(self, cli):
-        assert {entry["name"].partition(":")[0] for entry in cli("measures", "--json")} == set(measure_names())
+        assert {entry["name"].partition(":")[0] for entry in cli("measures", "--json")} == set(families())
 
     def test_listing_does_not_load_torch(self):
         code = (

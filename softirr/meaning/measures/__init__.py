@@ -17,64 +17,30 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
 from softirr.meaning.lexicon import rows
-from softirr.meaning.measures.arrays import mutual
 from softirr.meaning.measures.protocols import Measure
-from softirr.provenance import Provenance
 
-__all__ = [
-    "DEFAULT_MEASURE",
-    "SPEEDS",
-    "CatalogueEntry",
-    "Measure",
-    "Provenance",
-    "catalogue",
-    "measure",
-    "measure_names",
-    "mutual",
-    "takes_model",
-    "takes_path",
-]
+__all__ = ["DEFAULT_MEASURE", "SPEEDS", "CatalogueEntry", "Measure", "catalogue", "families", "measure", "takes"]
 
 
 DEFAULT_MEASURE = "nli"
 """The default measure: the bundled entailment model."""
 
 
-def measure_names() -> tuple[str, ...]:
-    """The names that :func:`measure` knows, without models."""
-    return tuple(families())
-
-
-def takes_model(name: str) -> bool:
-    """Whether a measure uses a model, and so takes options such as device, precision and engine.
+def takes(name: str) -> str:
+    """What a measure needs after its name: ``model`` (then it takes options such as device, too), ``path``, or nothing.
 
     Parameters
     ----------
     name : str
-        A measure's name, with or without a model.
-    """
-    return _takes(name) == "model"
-
-
-def takes_path(name: str) -> bool:
-    """Whether a measure needs a file after its name, as ``terminology:PATH`` does.
-
-    Parameters
-    ----------
-    name : str
-        A measure's name, with or without a path.
+        A measure's name, with or without a model or a path.
 
     Examples
     --------
-    >>> takes_path("terminology"), takes_path("indel")
-    (True, False)
+    >>> takes("nli:FOLDER"), takes("terminology"), takes("indel")
+    ('model', 'path', '')
     """
-    return _takes(name) == "path"
-
-
-def _takes(name: str) -> str | None:
     family = families().get(name.partition(":")[0])
-    return None if family is None else family.takes
+    return "" if family is None else family.takes
 
 
 def measure(name: str, **options: Any) -> Measure:

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys
+from softirr.meaning.measures.arrays import Bools, Floats
 
 HASH_BYTES = 16
 ROWS_AT_ONCE = 10_000
@@ -103,36 +103,6 @@ class MemoryCache(PairCache):
         self._rows.update((row[0], row) for row in rows)
 
 
-class KnownPairs:
-    """Scores by sorted keys of numbers of texts; a small recent part makes many small additions cheap."""
-
-    def __init__(self) -> None:
-        empty = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.float64)
-        self._old: tuple[Ints, Floats] = empty
-        self._recent: tuple[Ints, Floats] = empty
-
-    def get(self, keys: Ints) -> tuple[Floats, Bools]:
-        """Values, shape (n, 2), and which keys are known."""
-        values, is_known = np.zeros((len(keys), 2), dtype=np.float64), np.zeros(len(keys), dtype=bool)
-        for known_keys, known_values in (self._old, self._recent):
-            index, is_found = find_keys(known_keys, keys)
-            values[is_found] = known_values[index[is_found]]
-            is_known |= is_found
-        return values, is_known
-
-    def put(self, keys: Ints, values: Floats) -> None:
-        """Add sorted keys that are not known yet."""
-        self._recent = _merged(self._recent, (keys, values))
-        if len(self._recent[0]) > max(4096, len(self._old[0]) // 8):
-            self._old = _merged(self._old, self._recent)
-            self._recent = keys[:0], values[:0]
-
-
-def _merged(old: tuple[Ints, Floats], new: tuple[Ints, Floats]) -> tuple[Ints, Floats]:
-    index = np.searchsorted(old[0], new[0])
-    return np.insert(old[0], index, new[0]), np.insert(old[1], index, new[1], axis=0)
-
-
 class SQLiteCache(PairCache):
     """Scored pairs in an SQLite file that several processes and threads may use at once.
 
@@ -179,15 +149,8 @@ class SQLiteCache(PairCache):
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         def write() -> list[Any]:
-            # take the write lock at once: upgrading a read lock can fail whatever the timeout
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            with self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO scored_pairs VALUES (?, ?, ?)", rows)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
             return []
 
         try:
@@ -226,7 +189,8 @@ class SQLiteCache(PairCache):
             self._connection = self._open(check=False)
 
     def _open(self, check: bool) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=120, isolation_level=None, check_same_thread=False)
+        # take the write lock at once: upgrading a read lock can fail whatever the timeout
+        connection = sqlite3.connect(self._path, timeout=120, isolation_level="IMMEDIATE", check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")

@@ -109,31 +109,23 @@ class ServerModel:
                 raise
 
     def _ask(self, prompt: str, length: int, options: dict[str, Any]) -> Any:
-        messages = [{"role": "user", "content": prompt}]
-        while True:
-            sent = {self._length: length, **options}
-            extras = dict(self._extras)
-            try:
-                reply = self._called(
-                    self._client.chat.completions.create,
-                    model=self._name,
-                    messages=messages,
-                    temperature=0,
-                    extra_body=extras,
-                    extra_headers=self._headers,
-                    **sent,
-                )
-            except self._openai.BadRequestError as error:
-                if not self._adapt(str(error), {*sent, *extras}):
-                    raise self._refused(error) from None
-                continue
-            if not reply.choices:
-                raise InputError(f"The server {self._shown} gave an answer without a choice.")
-            return reply.choices[0]
+        reply = None
+        while reply is None:
+            reply = self._called(
+                self._client.chat.completions.create,
+                model=self._name,
+                messages=[{"role": "user", "content": prompt}],
+                temperature=0,
+                extra_body=self._extras,
+                **{self._length: length, **options},
+            )
+        if not reply.choices:
+            raise InputError(f"The server {self._shown} gave an answer without a choice.")
+        return reply.choices[0]
 
-    def _adapt(self, complaint: str, sent: set[str]) -> bool:
+    def _adapt(self, complaint: str, sent: dict[str, Any]) -> bool:
         """Whether a refused request can be repeated without the options that the server does not know."""
-        if "chat_template_kwargs" in complaint and "chat_template_kwargs" in sent:
+        if "chat_template_kwargs" in complaint and sent.get("extra_body"):
             self._extras = {}
             return True
         if "max_completion_tokens" in complaint and "max_tokens" in sent:
@@ -142,31 +134,27 @@ class ServerModel:
         return False
 
     def _called(self, call: Callable[..., Any], **options: Any) -> Any:
-        """The result of a call; neither body nor prompt is shown in errors, because they hold annotations."""
+        """The result of a call, or None if it can be repeated with fewer options.
+
+        Neither body nor prompt is shown in errors, because they hold annotations.
+        """
         openai = self._openai
         try:
-            return call(**options)
-        except openai.BadRequestError:
-            raise
+            return call(extra_headers=self._headers, **options)
         except (openai.AuthenticationError, openai.PermissionDeniedError):
             raise InputError(
                 f"The server {self._shown} needs an API key; set SOFTIRR_LLM_API_KEY, and SOFTIRR_LLM_URL to the "
                 "server's address."
             ) from None
         except openai.APIStatusError as error:
-            raise self._refused(error) from None
+            if isinstance(error, openai.BadRequestError) and self._adapt(str(error), options):
+                return None
+            raise InputError(f"The server {self._shown} refused a request (HTTP status {error.status_code}).") from None
         except openai.APIError as error:  # no connection, a time-out, or an answer that is not JSON
             raise InputError(f"The server {self._shown} does not answer.") from error
 
-    def _refused(self, error: Any) -> InputError:
-        return InputError(f"The server {self._shown} refused a request (HTTP status {error.status_code}).")
-
     def _only_model(self) -> str:
-        try:
-            listed = self._called(self._client.models.list, extra_headers=self._headers)
-        except self._openai.BadRequestError as error:
-            raise self._refused(error) from None
-        names = [str(model.id) for model in listed.data or []]
+        names = [str(model.id) for model in self._called(self._client.models.list).data or []]
         if len(names) != 1:
             example = names[0] if names else "MODEL"
             raise InputError(

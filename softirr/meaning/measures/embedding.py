@@ -83,10 +83,8 @@ class Embedding(IndexedMeasure):
             vectors, truncated = self._encoder.encode(fresh)
             self._counts["truncated"] += int(truncated.sum())
             self._vectors.update(zip(fresh, vectors, strict=True))
-        numbers: dict[str, int] = {}
-        ids = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
         rows = [self._vectors[text] for text in texts]
-        return _VectorIndex(self, np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32), ids)
+        return _VectorIndex(self, np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32))
 
     def describe(self) -> Provenance:
         """Model, device, number format, texts that were cut and cosines that were negative so far."""
@@ -107,23 +105,22 @@ class Embedding(IndexedMeasure):
 
 @dataclass(frozen=True, eq=False)
 class _VectorIndex(TextIndex):
-    """Unit vectors (n, width) and a number for each different text, (n,)."""
+    """Unit vectors (n, width) of different texts."""
 
     measure: Embedding
     vectors: NDArray[np.float32]
-    ids: NDArray[np.int64]
 
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
         cosines = np.empty(len(left_texts), dtype=np.float64)
         for start in range(0, len(left_texts), _PRODUCTS):
             chunk = slice(start, start + _PRODUCTS)
             cosines[chunk] = np.einsum("nd,nd->n", self.vectors[left_texts[chunk]], self.vectors[right_texts[chunk]])
-        cosines[self.ids[left_texts] == self.ids[right_texts]] = 1.0
+        cosines[left_texts == right_texts] = 1.0
         result: NDArray[np.float64] = self.measure._probabilities(cosines)
         return result
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         cosines = self.vectors[rows] @ self.vectors[columns].T
-        cosines[self.ids[rows][:, None] == self.ids[columns][None, :]] = 1.0
+        cosines[np.equal.outer(rows, columns)] = 1.0
         result: NDArray[np.float32] = self.measure._probabilities(cosines)
         return result

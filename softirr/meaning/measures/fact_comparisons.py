@@ -45,6 +45,11 @@ class FactComparison:
     exclude: Callable[[Ints, Ints], Bools]
 
 
+def unequal(fact: str, key: Ints, values: Ints) -> FactComparison:
+    """The comparison of a fact of which two different values exclude each other; `key` and `values` have shape (n,)."""
+    return FactComparison(fact, key, lambda a, b: np.asarray(values[a] != values[b]))
+
+
 def comparisons(facts: Sequence[TextFacts], names: Collection[str] = FACTS) -> list[FactComparison]:
     """The facts that at least two of the texts can be compared by.
 
@@ -146,8 +151,7 @@ def _sides(facts: Sequence[TextFacts], frame: Ints, is_list: Bools) -> FactCompa
 def _negations(facts: Sequence[TextFacts]) -> FactComparison:
     """The same words: each text denies different ones."""
     words = numbered(text_facts.words for text_facts in facts)
-    denied = numbered((text_facts.denied, True) for text_facts in facts)
-    return FactComparison(NEGATION, words, lambda a, b: np.asarray(denied[a] != denied[b]))
+    return unequal(NEGATION, words, numbered((text_facts.denied, True) for text_facts in facts))
 
 
 class Facts(Stage):

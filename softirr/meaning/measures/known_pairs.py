@@ -19,7 +19,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, numbered_pairs
 from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import Measure, Pairs
-from softirr.meaning.measures.stages import PreparedStage, Stage, Step
+from softirr.meaning.measures.stages import AskPairs, PreparedStage, Stage
 from softirr.meaning.terminology import opened_terminology
 from softirr.meaning.terminology.concepts import Concept, NameLookup, Terminology
 from softirr.provenance import Provenance, TerminologyUsed
@@ -56,19 +56,14 @@ class _DecidedTexts(PreparedStage):
         self._keys = np.array([key for key, _ in keyed], dtype=np.int64)
         self._values = np.array([is_same for _, is_same in keyed], dtype=np.float64)
 
-    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
+    def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Ask about pairs that are not decided."""
         keys = np.minimum(left_texts, right_texts) * self._n + np.maximum(left_texts, right_texts)
         index, is_known = find_keys(self._keys, keys)
-        is_open = np.flatnonzero(~is_known)
-
-        def combine(values: Floats) -> Floats:
-            result = np.empty((len(left_texts), 2), dtype=np.float64)
-            result[is_open] = values
-            result[is_known] = self._values[index[is_known]][:, None]
-            return result
-
-        return Step(left_texts[is_open], right_texts[is_open], combine)
+        result = np.empty((len(left_texts), 2), dtype=np.float64)
+        result[~is_known] = ask(left_texts[~is_known], right_texts[~is_known])
+        result[is_known] = self._values[index[is_known]][:, None]
+        return result
 
 
 def with_decisions(measure: Measure, decided: Decided) -> Measure:
@@ -155,10 +150,10 @@ class _LookedUpTexts(PreparedStage):
         self._starts = np.cumsum(self._sizes) - self._sizes
         self._names = np.array([number for names in lists for number in names], dtype=np.int64)
 
-    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
+    def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Ask about pairs that the terminologies do not decide, and about names in place of a known text."""
-        directions = self._decided(left_texts, right_texts)
-        open_pairs = np.flatnonzero(np.isnan(directions[:, 0]))
+        result = self._decided(left_texts, right_texts)
+        open_pairs = np.flatnonzero(np.isnan(result[:, 0]))
         is_unshared = (self._mask[left_texts[open_pairs]] & self._mask[right_texts[open_pairs]]) == 0
         pairs = open_pairs[is_unshared]
         left_names, left_index = self._names_of(left_texts[pairs])
@@ -166,16 +161,11 @@ class _LookedUpTexts(PreparedStage):
         first = np.concatenate([left_texts[open_pairs], left_names, left_texts[pairs][right_index]])
         second = np.concatenate([right_texts[open_pairs], right_texts[pairs][left_index], right_names])
         owners = np.concatenate([open_pairs, pairs[left_index], pairs[right_index]])
-
-        def combine(values: Floats) -> Floats:
-            result = directions
-            if len(owners):
-                order = np.lexsort((-mutual(values), owners))
-                best = order[np.concatenate([[True], np.diff(owners[order]) > 0])]
-                result[owners[best]] = values[best]
-            return result
-
-        return Step(first, second, combine)
+        values = ask(first, second)
+        order = np.lexsort((-mutual(values), owners))
+        best = order[np.diff(owners[order], prepend=-1) > 0]
+        result[owners[best]] = values[best]
+        return result
 
     def sources(self, left_texts: Ints, right_texts: Ints) -> list[Source]:
         """Where the score of each pair comes from."""

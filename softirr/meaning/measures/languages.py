@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -84,81 +84,35 @@ def _languages_of_scripts() -> dict[str, str]:
     return dict(rows("scripts"))
 
 
-@dataclass(frozen=True)
-class LanguageProfile:
-    """The language of texts.
+def project_language(texts: Sequence[str]) -> str | None:
+    """The language of a project's texts, or a description of it; None if no text shows any.
 
-    Attributes
-    ----------
-    name
-        The language that fits best, or a description of it.
-    english, foreign
-        Share of the texts with a function word of English, and with a mark of another language: one of its function
-        words, a letter with an accent, or another script.
-    n_foreign
-        Number of texts with a mark of another language.
-    """
-
-    name: str
-    english: float
-    foreign: float
-    n_foreign: int
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether the texts as a whole are not English.
-
-        Examples
-        --------
-        >>> language_profile(["douleur au genou", "toux sèche", "mal de dos", "fatigue"]).is_foreign
-        True
-        """
-        return self.n_foreign >= FEWEST_MARKED and self.foreign >= LEAST_FOREIGN and self.foreign > self.english
-
-
-def language_profile(texts: Sequence[str]) -> LanguageProfile:
-    """The language of a project's texts.
+    The texts are not English if enough of them have a mark of another language (a function word, a letter with an
+    accent, or another script), and more than have a function word of English.
 
     Examples
     --------
-    >>> language_profile(["pain in the chest", "fever", "cough since Monday"]).name
+    >>> project_language(["pain in the chest", "fever", "cough since Monday"])
     'English'
+    >>> project_language(["douleur au genou", "toux sèche", "mal de dos", "fatigue"])
+    'French'
     """
-    if not texts:
-        return LanguageProfile(ENGLISH, 0.0, 0.0, 0)
-    having = dict.fromkeys(_markers(), 0)
-    scripts: dict[str, int] = {}
+    having = Counter(dict.fromkeys(_markers(), 0))
+    scripts: Counter[str] = Counter()
     foreign = 0
     for text in texts:
-        languages = _languages(text)
-        for name in languages:
-            having[name] += 1
-        script = _language_of_script(text)
-        if script is not None:
-            scripts[script] = scripts.get(script, 0) + 1
+        languages, script = _languages(text), _language_of_script(text)
+        having.update(languages)
+        scripts.update([] if script is None else [script])
         has_accent = any(c.isalpha() and not c.isascii() for c in text)
         foreign += script is not None or has_accent or any(name != ENGLISH for name in languages)
-    english = having.pop(ENGLISH) / len(texts)
-    share = foreign / len(texts)
-    best = max(having, key=lambda name: having[name])
+    english = having.pop(ENGLISH)
+    if foreign < FEWEST_MARKED or foreign / len(texts) < LEAST_FOREIGN or foreign <= english:
+        return ENGLISH if english else None
     if scripts and max(scripts.values()) * 2 > foreign:
-        name = max(scripts, key=lambda script: scripts[script])
-    else:
-        name = best if having[best] * 8 >= foreign and having[best] > 1 else UNRECOGNIZED
-    profile = LanguageProfile(name, english, share, foreign)
-    return profile if profile.is_foreign else LanguageProfile(ENGLISH, english, share, foreign)
-
-
-def function_words(text: str) -> int:
-    """1 if a text has a function word of English, -1 if it has only function words of other languages, else 0.
-
-    Examples
-    --------
-    >>> function_words("pain in the chest"), function_words("douleur dans la poitrine"), function_words("fever")
-    (1, -1, 0)
-    """
-    languages = _languages(text)
-    return 1 if ENGLISH in languages else -1 if languages else 0
+        return max(scripts, key=scripts.__getitem__)
+    best = max(having, key=having.__getitem__)
+    return best if having[best] * 8 >= foreign and having[best] > 1 else UNRECOGNIZED
 
 
 def language_of_text(text: str) -> str:
@@ -214,14 +168,15 @@ class EnglishTest:
         weights, scale, bias, english = self._arrays
         groups = letter_groups(text)
         letters = float(weights[groups].sum() * scale / max(len(groups), 1) ** 0.5 + bias)
-        score = letters + FUNCTION_WORD * function_words(text)
+        languages = _languages(text)
+        score = letters + (FUNCTION_WORD if ENGLISH in languages else -FUNCTION_WORD if languages else 0)
         if _EXTENDED.search(unicodedata.normalize("NFC", text)):
             score += FOREIGN_LETTER
         words = _NO_LETTER.sub(" ", text).split()
         is_known = all(
             len(word) <= _SHORT or word.isupper() or zlib.crc32(word.lower().encode()) in english for word in words
         )
-        return max(score, NEUTRAL) if is_known and function_words(text) >= 0 else score
+        return max(score, NEUTRAL) if is_known and (ENGLISH in languages or not languages) else score
 
     @cached_property
     def _arrays(self) -> tuple[Any, float, float, frozenset[int]]:

@@ -140,20 +140,16 @@ class Exact(IndexedMeasure):
         super().__init__(name)
 
     def index(self, texts: Sequence[str]) -> TextIndex:
-        """Numbers of the different texts."""
-        numbers: dict[str, int] = {}
-        return _ExactIndex(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64))
+        """The texts' own numbers, because the texts are different."""
+        return _ExactIndex()
 
 
-@dataclass(frozen=True, eq=False)
 class _ExactIndex(TextIndex):
-    numbers: NDArray[np.int64]
-
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
-        return (self.numbers[left_texts] == self.numbers[right_texts]).astype(np.float64)
+        return (left_texts == right_texts).astype(np.float64)
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        return (self.numbers[rows][:, None] == self.numbers[columns][None, :]).astype(np.float32)
+        return np.equal.outer(rows, columns).astype(np.float32)
 
 
 class _Separators(dict[int, int | None]):

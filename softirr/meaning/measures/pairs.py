@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, unique_pairs
-from softirr.meaning.measures.cache import KnownPairs, MemoryCache, PairCache, open_cache, text_hash
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, unique_pairs
+from softirr.meaning.measures.cache import MemoryCache, PairCache, open_cache, text_hash
 from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar
@@ -76,7 +76,8 @@ class PairScorer:
         if cache is not None:
             measure.recall(cache)
         self._hashes: list[bytes] = []
-        self._known = KnownPairs()
+        self._known_keys: Ints = np.zeros(0, dtype=np.int64)
+        self._known_values: Floats = np.zeros((0, 2))
 
     def score(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ≡ b) of text left_texts[k] with text right_texts[k], shape (n,)."""
@@ -118,12 +119,13 @@ class PairScorer:
             self.pairs_scored += len(low)
             return self.measure.checked(self.measure.directions(self._texts, low, high))
         keys = low * len(self._texts) + high
-        values, is_known = self._known.get(keys)
-        new = np.flatnonzero(~is_known)
-        if len(new):
-            values[new] = self._new(low[new], high[new])
-            self._known.put(keys[new], values[new])
-        return values
+        new = ~find_keys(self._known_keys, keys)[1]
+        if new.any():
+            values = self._new(low[new], high[new])
+            places = np.searchsorted(self._known_keys, keys[new])
+            self._known_keys = np.insert(self._known_keys, places, keys[new])
+            self._known_values = np.insert(self._known_values, places, values, axis=0)
+        return self._known_values[find_keys(self._known_keys, keys)[0]]
 
     def _new(self, low: Ints, high: Ints) -> Floats:
         """Scores from the cache, else from the measure. A chunk of scores is stored when it is done.

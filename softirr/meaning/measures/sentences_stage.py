@@ -13,13 +13,13 @@ its sentences does, and the single sentence follows from the best premise, as in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from softirr.meaning.measures.arrays import Floats, Ints, with_equivalence
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.stages import PreparedStage, Stage, Step
+from softirr.meaning.measures.stages import AskPairs, PreparedStage, Stage
 from softirr.text import sentences
 
 MOST_SENTENCES = 50
@@ -53,47 +53,6 @@ class Sentences(Stage):
         return _Paragraphs(texts)
 
 
-@dataclass(frozen=True, eq=False)
-class _Compared:
-    """Two texts, at least one with several sentences: index of the pair, and the pairs of sentences to score.
-
-    Attributes
-    ----------
-    sizes : (int, int)
-        Numbers of sentences, with the `n_equal` that both texts have.
-    rows, columns : shape (k,)
-        Pairs of the other sentences.
-    left_sentences, right_sentences : shape (m,)
-        Numbers of the texts to score.
-    """
-
-    index: int
-    sizes: tuple[int, int]
-    n_equal: int
-    rows: Ints
-    columns: Ints
-    left_sentences: Ints
-    right_sentences: Ints
-
-    def directions(self, values: Floats) -> Floats:
-        """P(a ⇒ b) and P(b ⇒ a), shape (1, 2), from the directions of the pairs of sentences."""
-        n, m = self.sizes
-        if min(n, m) == 1:  # the last pair has the whole paragraph
-            sentence_values, paragraph_values = values[:-1], values[-1]
-            forward = sentence_values[:, 0].min() if n == 1 else max(sentence_values[:, 0].max(), paragraph_values[0])
-            backward = sentence_values[:, 1].min() if m == 1 else max(sentence_values[:, 1].max(), paragraph_values[1])
-            return np.array([[forward, backward]])
-        from scipy.optimize import linear_sum_assignment
-
-        following = np.zeros((n - self.n_equal, m - self.n_equal, 2))
-        following[self.rows, self.columns] = np.where(values >= FOLLOWS, values, 0.0)
-        same = np.sqrt(following.prod(axis=2))
-        row, column = linear_sum_assignment(same + _ONE_WAY * following.max(axis=2), maximize=True)
-        covered = (self.n_equal + following[row, column].sum(axis=0)) / (m, n)
-        equivalence = 2 * (self.n_equal + same[row, column].sum()) / (n + m)
-        return with_equivalence(covered[None, :], np.array([equivalence]))
-
-
 class _Paragraphs(PreparedStage):
     def __init__(self, texts: Sequence[str]) -> None:
         numbers = {text: number for number, text in enumerate(texts)}
@@ -106,42 +65,51 @@ class _Paragraphs(PreparedStage):
         self._has_parts = np.zeros(len(self.texts), dtype=bool)
         self._has_parts[list(self._parts)] = True
 
-    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
+    def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Ask about sentences in place of paragraphs."""
         is_compared = (self._has_parts[left_texts] | self._has_parts[right_texts]) & (left_texts != right_texts)
         if not is_compared.any():
-            return Step(left_texts, right_texts, lambda values: values)
-        is_single = np.flatnonzero(~is_compared)
-        compared = [
-            self._compare(index, int(left_texts[index]), int(right_texts[index]))
-            for index in np.flatnonzero(is_compared).tolist()
-        ]
+            return ask(left_texts, right_texts)
+        pairs = zip(left_texts[is_compared].tolist(), right_texts[is_compared].tolist(), strict=True)
+        first, second, combine = zip(*(self._compare(a, b) for a, b in pairs), strict=True)
+        first, second = (left_texts[~is_compared], *first), (right_texts[~is_compared], *second)
+        values = ask(np.concatenate(first), np.concatenate(second))
+        result = np.empty((len(left_texts), 2), dtype=np.float64)
+        result[~is_compared], *parts = np.split(values, np.cumsum([*map(len, first)])[:-1])
+        result[is_compared] = [directions(part) for directions, part in zip(combine, parts, strict=True)]
+        return result
 
-        def combine(values: Floats) -> Floats:
-            result = np.empty((len(left_texts), 2), dtype=np.float64)
-            result[is_single] = values[: len(is_single)]
-            start = len(is_single)
-            for pair in compared:
-                result[pair.index] = pair.directions(values[start : start + len(pair.left_sentences)])
-                start += len(pair.left_sentences)
-            return result
-
-        first = [left_texts[is_single], *(pair.left_sentences for pair in compared)]
-        second = [right_texts[is_single], *(pair.right_sentences for pair in compared)]
-        return Step(np.concatenate(first), np.concatenate(second), combine)
-
-    def _compare(self, index: int, a: int, b: int) -> _Compared:
+    def _compare(self, a: int, b: int) -> tuple[Ints, Ints, Callable[[Floats], Floats]]:
+        """Pairs of sentences of two texts, and a function that takes their directions and returns those of the texts."""
         left_numbers, right_numbers = self._parts.get(a, [a]), self._parts.get(b, [b])
         sizes = len(left_numbers), len(right_numbers)
-        has_single = min(sizes) == 1
-        n_equal = 0 if has_single else len(set(left_numbers) & set(right_numbers))
         rows, columns = near_sentences([self.texts[k] for k in left_numbers], [self.texts[k] for k in right_numbers])
         first, second = np.array(left_numbers)[rows], np.array(right_numbers)[columns]
-        if has_single:
-            first, second = np.append(first, a), np.append(second, b)
+        if min(sizes) == 1:
+            return np.append(first, a), np.append(second, b), partial(_single_directions, sizes)
         # every sentence that is not equal is in a pair: the others are numbered without the equal ones
         rows, columns = (np.unique(numbers, return_inverse=True)[1] for numbers in (rows, columns))
-        return _Compared(index, sizes, n_equal, rows, columns, first, second)
+        n_equal = len(set(left_numbers) & set(right_numbers))
+        return first, second, partial(_set_directions, sizes, n_equal, rows, columns)
+
+
+def _single_directions(sizes: tuple[int, int], values: Floats) -> Floats:
+    """Directions of a single sentence and a paragraph, shape (2,); the last pair has the whole paragraph."""
+    return np.where(np.array(sizes) == 1, values[:-1].min(axis=0), values.max(axis=0))
+
+
+def _set_directions(sizes: tuple[int, int], n_equal: int, rows: Ints, columns: Ints, values: Floats) -> Floats:
+    """Directions of two paragraphs, shape (2,), from those of pairs of the sentences that only one of them has."""
+    from scipy.optimize import linear_sum_assignment
+
+    n, m = sizes
+    following = np.zeros((n - n_equal, m - n_equal, 2))
+    following[rows, columns] = np.where(values >= FOLLOWS, values, 0.0)
+    same = np.sqrt(following.prod(axis=2))
+    row, column = linear_sum_assignment(same + _ONE_WAY * following.max(axis=2), maximize=True)
+    covered = (n_equal + following[row, column].sum(axis=0)) / (m, n)
+    equivalence = 2 * (n_equal + same[row, column].sum()) / (n + m)
+    return with_equivalence(covered[None, :], np.array([equivalence]))[0]
 
 
 def near_sentences(left_sentences: Sequence[str], right_sentences: Sequence[str]) -> tuple[Ints, Ints]:

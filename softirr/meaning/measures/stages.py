@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,23 +24,6 @@ _CELLS_AT_ONCE = 1 << 18
 """Number of pairs of a block that run through the stages together."""
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
-    """Pairs that a stage passes to the next stage.
-
-    Attributes
-    ----------
-    left_texts, right_texts : shape (m,)
-        Pairs of the stage's texts.
-    combine : callable
-        Takes the directions of these pairs, shape (m, 2), and returns the directions of the stage's pairs.
-    """
-
-    left_texts: Ints
-    right_texts: Ints
-    combine: Callable[[Floats], Floats]
-
-
 class PreparedStage(ABC):
     """A stage that has read the texts of a project.
 
@@ -54,8 +36,8 @@ class PreparedStage(ABC):
     texts: Sequence[str]
 
     @abstractmethod
-    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
-        """The pairs that the next stage has to score for these pairs."""
+    def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
+        """Directions of pairs of the texts that it has read, shape (n, 2); `ask` scores pairs of `texts`."""
 
     def rewrite(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints]:
         """The numbers of the pairs' texts for the next stage."""
@@ -100,14 +82,9 @@ class Pipeline:
 
     def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Directions of pairs, shape (n, 2); `ask` scores pairs of the pipeline's own texts."""
-        steps = []
-        for stage in self.stages:
-            steps.append(stage.step(left_texts, right_texts))
-            left_texts, right_texts = steps[-1].left_texts, steps[-1].right_texts
-        values = ask(left_texts, right_texts)
-        for step in reversed(steps):
-            values = step.combine(values)
-        return values
+        for stage in reversed(self.stages):
+            ask = partial(stage.directions, ask=ask)
+        return ask(left_texts, right_texts)
 
     def block(self, rows: Ints, columns: Ints, ask: AskBlock) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text; `ask` scores blocks of the pipeline's own texts."""
@@ -193,18 +170,12 @@ class RewrittenTexts(PreparedStage):
         bits = self._shared(left_texts, right_texts)
         return self._form(left_texts, bits), self._form(right_texts, bits)
 
-    def step(self, left_texts: Ints, right_texts: Ints) -> Step:
+    def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Ask about the rewritten pairs that are not called different."""
-        a, b = self.rewrite(left_texts, right_texts)
         is_different = self._is_different(left_texts, right_texts)
-        is_open = np.flatnonzero(~is_different)
-
-        def combine(values: Floats) -> Floats:
-            result = np.full((len(left_texts), 2), self._different() if is_different.any() else 0.0)
-            result[is_open] = self._adjust(values)
-            return result
-
-        return Step(a[is_open], b[is_open], combine)
+        result = np.full((len(left_texts), 2), self._different() if is_different.any() else 0.0)
+        result[~is_different] = self._adjust(ask(*self.rewrite(left_texts[~is_different], right_texts[~is_different])))
+        return result
 
     def _key(self, text: Any, bits: Any) -> Any:
         return (text << len(self._codes)) | bits

@@ -21,7 +21,7 @@ from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.arrays import Bools, Ints
 from softirr.meaning.measures.known_pairs import terminologies_of
-from softirr.meaning.measures.languages import UNRECOGNIZED, language_profile, letter_scripts
+from softirr.meaning.measures.languages import ENGLISH, UNRECOGNIZED, letter_scripts, project_language
 from softirr.meaning.measures.protocols import Measure
 from softirr.numbers import plural
 
@@ -182,22 +182,22 @@ def _language(measure: Measure, texts: Sequence[str]) -> str | None:
         texts = [text for text in texts if not terms.lookup.find(text)]
         if len(texts) < FEWEST_TEXTS:
             return None
-    profile = language_profile(texts)
-    if not profile.is_foreign:
+    language = project_language(texts)
+    if language in (None, ENGLISH):
         return None
-    record = language_record().get(profile.name)
-    if profile.name == UNRECOGNIZED:
+    record = language_record().get(str(language))
+    if language == UNRECOGNIZED:
         return (
             "Many texts are not in English, and softirr does not recognize their language, so the errors of the "
             f"measure {BUNDLED} in them are not known: trust a coefficient only after an audit."
         )
     if record is None:
         return (
-            f"The texts look like {profile.name}, in which the measure {BUNDLED} was never measured: trust a "
+            f"The texts look like {language}, in which the measure {BUNDLED} was never measured: trust a "
             "coefficient only after an audit."
         )
     return (
-        f"The texts look like {profile.name}, in which the measure {BUNDLED} is less reliable than in English: in a "
+        f"The texts look like {language}, in which the measure {BUNDLED} is less reliable than in English: in a "
         f"test it found {record['found']:.0%} of the pairs that mean the same, and called {record['wrong']:.0%} of the "
         "others the same. An audit corrects a coefficient for this. If there are several languages, score each on its "
         "own."
@@ -226,7 +226,7 @@ def language_record() -> dict[str, dict[str, float]]:
     Returns
     -------
     dict of str to dict
-        By the names of :func:`softirr.meaning.measures.languages.language_profile`: the share of pairs that mean the
+        By the names of :func:`softirr.meaning.measures.languages.project_language`: the share of pairs that mean the
         same that it finds (``found``), and the share of the others that it calls the same (``wrong``).
     """
     from softirr.inference.models import multilingual_model

@@ -8,9 +8,11 @@ texts exclude each other, their letters are close, one is more general, they are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
@@ -68,36 +70,42 @@ def explain(
     >>> [(reason.kind, reason.words) for reason in explain(pairs, measure("jaccard"))]
     [('side', 'left against right'), ('contradiction', 'gain against loss')]
     """
-    score = partial(_score, measure, cache, progress)
+
+    def score(trials: Sequence[_Trial]) -> Floats:
+        texts, first, second = numbered_pairs(trials)
+        return PairScorer(measure, texts, cache=cache, progress=progress).directions(first, second)
+
     directions = score(pairs) if directions is None else directions
-    cases: dict[tuple[str, str], _Case] = {}
+    by_sentence = compares_sentences(measure)
+    searches: dict[_Trial, _Search] = {}
     for pair, pair_directions in zip(pairs, directions, strict=True):
-        if pair not in cases:
-            cases[pair] = _Case(*pair, pair_directions, project_words)
-    open_cases = list(cases.values())
-    for step in (
-        _lacking if compares_sentences(measure) else None,
-        _by_attributes,
-        _by_parts,
-        _by_direction,
-        _by_facts,
-    ):
-        if step is not None and open_cases:
-            step(open_cases, score)
-            open_cases = [case for case in open_cases if case.reason is None]
-    return tuple(cases[pair].reason or Reason("unrelated", *pair) for pair in pairs)
+        if pair not in searches:
+            searches[pair] = _search(_Case(*pair, pair_directions, project_words), by_sentence=by_sentence)
+    reasons = _run(searches, score)
+    return tuple(reasons[pair] for pair in pairs)
 
 
 _Trial = tuple[str, str]
-_Score = Callable[[Sequence[_Trial]], Floats]
-"""Both directions of pairs of texts, shape (n, 2)."""
+_Search = Generator[Sequence[_Trial], Floats, Reason | None]
+"""Yields pairs of texts, is sent their directions, shape (n, 2), and returns the reason if it finds one."""
 
 
-def _score(
-    measure: Measure, cache: PairCache | None, progress: Progress | None, pairs: Sequence[tuple[str, str]]
-) -> Floats:
-    texts, first, second = numbered_pairs(pairs)
-    return PairScorer(measure, texts, cache=cache, progress=progress).directions(first, second)
+def _run(searches: Mapping[_Trial, _Search], score: Callable[[Sequence[_Trial]], Floats]) -> dict[_Trial, Reason]:
+    """Run the searches of all pairs side by side, so that what they yield is scored together."""
+    reasons: dict[_Trial, Any] = {}
+    answers: dict[_Trial, Any] = dict.fromkeys(searches)
+    while answers:
+        requests: dict[_Trial, Sequence[_Trial]] = {}
+        for pair, answer in answers.items():
+            try:
+                requests[pair] = searches[pair].send(answer)
+            except StopIteration as stop:
+                reasons[pair] = stop.value
+        numbers = {trial: number for number, trial in enumerate(dict.fromkeys(chain(*requests.values())))}
+        directions = score(list(numbers)) if numbers else np.zeros((0, 2))
+        answers = {pair: directions[[numbers[trial] for trial in trials]] for pair, trials in requests.items()}
+    open_pairs = [pair for pair, reason in reasons.items() if reason is None]
+    return reasons | dict(zip(open_pairs, _by_facts(open_pairs), strict=True))
 
 
 class _Case:
@@ -106,7 +114,6 @@ class _Case:
     def __init__(self, a: str, b: str, directions: Floats, project_words: Collection[str]) -> None:
         self.a, self.b, self.directions, self.project_words = a, b, directions, project_words
         self.p = float(mutual(directions[None, :])[0])
-        self.reason: Reason | None = None
         self.parts = parts_of(a), parts_of(b)
         first, second = (text_parts.wordings for text_parts in self.parts)
         self.differ = tuple(kind for kind in KINDS if first.get(kind) != second.get(kind)) if first != second else ()
@@ -120,12 +127,15 @@ class _Case:
         """Both texts without everything that they disagree about."""
         return self.without(self.differ)
 
+    def is_solved(self, p: float) -> bool:
+        """Whether the texts match with what was left out, and did not match better before."""
+        return p >= THRESHOLD and p > self.p
+
     def attribute(self, kind: str, *also: str) -> Reason:
         """The reason that the texts differ in these attributes."""
         left_wording, right_wording = (", ".join(attributes(text).of(kind)) for text in (self.a, self.b))
         return Reason(kind, left_wording, right_wording, also)
 
-    @cached_property
     def changed_word(self) -> tuple[str, str] | None:
         """The two words, in folded case, that exclude each other or look alike; opposites come first."""
         if len(self.a) > LONGEST or len(self.b) > LONGEST:
@@ -143,7 +153,6 @@ class _Case:
                         return x, y
         return None
 
-    @cached_property
     def listed(self) -> list[_Trial]:
         """Each part of one list with each part of the other one; empty if no text is a short list."""
         first, second = (parts_of(head).listed for head in self.heads)
@@ -152,82 +161,80 @@ class _Case:
         return list(product(first, second))
 
 
-def _try(
-    cases: Sequence[_Case],
-    score: _Score,
-    trials_of: Callable[[_Case], list[_Trial]],
-    take: Callable[[_Case, list[float]], None],
-) -> None:
-    """Score the trials of all cases at once, and let each case take a reason from its own."""
-    trials = [trials_of(case) for case in cases]
-    numbers = {trial: number for number, trial in enumerate(dict.fromkeys(chain.from_iterable(trials)))}
-    values = mutual(score(list(numbers))) if numbers else np.zeros(0)
-    for case, case_trials in zip(cases, trials, strict=True):
-        if case_trials:
-            take(case, [float(values[numbers[trial]]) for trial in case_trials])
+def _search(case: _Case, *, by_sentence: bool) -> _Search:
+    """Try one reason after the other."""
+    for attempt in (*((_lacking,) if by_sentence else ()), _by_attributes, _by_parts, _by_direction):
+        reason = yield from attempt(case)
+        if reason is not None:
+            return reason
+    return None
 
 
-def _by_attributes(cases: Sequence[_Case], score: _Score) -> None:
+def _lacking(case: _Case) -> _Search:
+    """Which sentences of a paragraph the other one neither has nor implies by a sentence near them."""
+    first, second = different_sentences(case.a), different_sentences(case.b)
+    if min(len(first), len(second)) < 2 or len(first) + len(second) > _MOST_TRIALS:
+        return None
+    near = list(zip(*near_sentences(first, second), strict=True))
+    implied = (yield [(first[i], second[j]) for i, j in near]) >= DIRECTION
+    shared = set(first) & set(second)
+    in_second = shared | {first[i] for (i, _), (_, backward) in zip(near, implied, strict=True) if backward}
+    in_first = shared | {second[j] for (_, j), (forward, _) in zip(near, implied, strict=True) if forward}
+    lacking = (
+        [sentence for sentence in first if sentence not in in_second],
+        [sentence for sentence in second if sentence not in in_first],
+    )
+    if 0 < len(lacking[0]) + len(lacking[1]) < len(first) + len(second):
+        return Reason("one rater only", " ".join(lacking[0]), " ".join(lacking[1]))
+    return None
+
+
+def _by_attributes(case: _Case) -> _Search:
     """All attributes that differ, if the texts match without them; one of them, if that is enough.
 
     Single attributes are tried only if the texts match without all of them, which is rare.
     """
-
-    def take_all(case: _Case, p: list[float]) -> None:
-        if p[0] >= THRESHOLD and p[0] > case.p:
-            case.reason = case.attribute(*case.differ)
-
-    def take_best(case: _Case, p: list[float]) -> None:
-        best = max(range(len(p)), key=lambda index: p[index])
-        if p[best] >= THRESHOLD and p[best] > case.p:
-            case.reason = case.attribute(case.differ[best])
-
-    _try(cases, score, lambda case: [case.heads] if case.differ else [], take_all)
-    with_several = [case for case in cases if case.reason is not None and len(case.differ) > 1]
-    _try(with_several, score, lambda case: [case.without((kind,)) for kind in case.differ], take_best)
+    if not case.differ or not case.is_solved(mutual((yield [case.heads]))[0]):
+        return None
+    if len(case.differ) > 1:
+        p = mutual((yield [case.without((kind,)) for kind in case.differ]))
+        if case.is_solved(p.max()):
+            return case.attribute(case.differ[p.argmax()])
+    return case.attribute(*case.differ)
 
 
-def _by_parts(cases: Sequence[_Case], score: _Score) -> None:
+def _by_parts(case: _Case) -> _Search:
     """A list, a slip of the pen or an opposite, if the texts would match without it."""
-
-    def trials(case: _Case) -> list[_Trial]:
-        if case.changed_word is None:
-            return case.listed
-        (a, b), (x, y) = case.heads, case.changed_word
-        return [*case.listed, (a.casefold(), re.sub(rf"\b{re.escape(y)}\b", lambda _: x, b.casefold()))]
-
-    def take(case: _Case, p: list[float]) -> None:
-        swapped = p.pop() if case.changed_word is not None else 0.0
-        # a measure that calls all parts the same does not read these texts
-        if p and max(p) >= THRESHOLD > min(p):
-            case.reason = Reason("list", case.a, case.b, case.differ)
-        elif case.changed_word is not None and swapped >= THRESHOLD:
-            x, y = case.changed_word
-            if are_opposites(x, y):
-                kind = "contradiction"
-            else:
-                kind = "spelling" if is_misspelling(x, y, case.project_words) else "look-alike"
-            case.reason = Reason(kind, x, y)
-
-    _try(cases, score, trials, take)
+    trials, changed_word = case.listed(), case.changed_word()
+    n_listed = len(trials)
+    if changed_word is not None:
+        (a, b), (x, y) = case.heads, changed_word
+        trials.append((a.casefold(), re.sub(rf"\b{re.escape(y)}\b", lambda _: x, b.casefold())))
+    if not trials:
+        return None
+    p = mutual((yield trials))
+    # a measure that calls all parts the same does not read these texts
+    if n_listed and p[:n_listed].max() >= THRESHOLD > p[:n_listed].min():
+        return Reason("list", case.a, case.b, case.differ)
+    if changed_word is None or p[-1] < THRESHOLD:
+        return None
+    if are_opposites(*changed_word):
+        return Reason("contradiction", *changed_word)
+    return Reason("spelling" if is_misspelling(*changed_word, case.project_words) else "look-alike", *changed_word)
 
 
-def _by_direction(cases: Sequence[_Case], score: _Score) -> None:
+def _by_direction(case: _Case) -> _Search:
     """Which text is more general: as they are, else without the attributes that both name differently.
 
     An attribute that only one text has stays: with it, this text is not the more general one.
     """
-    shared: list[tuple[_Case, tuple[str, ...], _Trial]] = []
-    for case in cases:
-        case.reason = _more_general(case.directions, case.a, case.b)
-        kinds = tuple(kind for kind in case.differ if all(kind in text_parts.wordings for text_parts in case.parts))
-        if case.reason is None and kinds:
-            shared.append((case, kinds, case.without(kinds)))
-    directions = score([heads for *_, heads in shared]) if shared else np.zeros((0, 2))
-    for (case, kinds, heads), head_directions in zip(shared, directions, strict=True):
-        reason = _more_general(head_directions, *heads)
-        if reason is not None:
-            case.reason = Reason(reason.kind, reason.left_wording, reason.right_wording, kinds)
+    reason = _more_general(case.directions, case.a, case.b)
+    kinds = tuple(kind for kind in case.differ if all(kind in text_parts.wordings for text_parts in case.parts))
+    if reason is not None or not kinds:
+        return reason
+    heads = case.without(kinds)
+    reason = _more_general((yield [heads])[0], *heads)
+    return None if reason is None else replace(reason, also=kinds)
 
 
 def _more_general(directions: Floats, a: str, b: str) -> Reason | None:
@@ -245,34 +252,9 @@ def _more_general(directions: Floats, a: str, b: str) -> Reason | None:
     return None
 
 
-def _lacking(cases: Sequence[_Case], score: _Score) -> None:
-    """Which sentences of a paragraph the other one neither has nor implies by a sentence near them."""
-    of_case = {case: (different_sentences(case.a), different_sentences(case.b)) for case in cases}
-    paragraphs = {
-        case: (first, second)
-        for case, (first, second) in of_case.items()
-        if min(len(first), len(second)) > 1 and len(first) + len(second) <= _MOST_TRIALS
-    }
-    near = [list(zip(*near_sentences(*texts), strict=True)) for texts in paragraphs.values()]
-    pairs = [(a[i], b[j]) for (a, b), indices in zip(paragraphs.values(), near, strict=True) for i, j in indices]
-    implied = iter((score(pairs) >= DIRECTION).tolist() if pairs else ())
-    for (case, (first, second)), indices in zip(paragraphs.items(), near, strict=True):
-        shared = set(first) & set(second)
-        directions = [(i, j, *next(implied)) for i, j in indices]
-        in_second = shared | {first[i] for i, _, _, backward in directions if backward}
-        in_first = shared | {second[j] for _, j, forward, _ in directions if forward}
-        lacking = (
-            [sentence for sentence in first if sentence not in in_second],
-            [sentence for sentence in second if sentence not in in_first],
-        )
-        if 0 < len(lacking[0]) + len(lacking[1]) < len(first) + len(second):
-            case.reason = Reason("one rater only", " ".join(lacking[0]), " ".join(lacking[1]))
-
-
-def _by_facts(cases: Sequence[_Case], score: _Score) -> None:
-    """Which texts with the same words deny others of them or exchange their sides."""
-    facts = comparisons([facts_of(text) for case in cases for text in (case.a, case.b)], (SIDE, NEGATION))
-    first = 2 * np.arange(len(cases), dtype=np.int64)
-    for case, contradicts in zip(cases, any_differ(facts, first, first + 1).tolist(), strict=True):
-        if contradicts:
-            case.reason = Reason("contradiction", case.a, case.b)
+def _by_facts(pairs: Collection[_Trial]) -> list[Reason]:
+    """Contradictions, if texts with the same words deny others of them or exchange their sides; else unrelated texts."""
+    facts = comparisons([facts_of(text) for pair in pairs for text in pair], (SIDE, NEGATION))
+    first = 2 * np.arange(len(pairs), dtype=np.int64)
+    kinds = np.where(any_differ(facts, first, first + 1), "contradiction", "unrelated").tolist()
+    return [Reason(kind, *pair) for kind, pair in zip(kinds, pairs, strict=True)]

@@ -15,12 +15,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.meaning.measures import measure as raw_measure
 from softirr.meaning.measures.arrays import Floats, Ints, with_equivalence
-from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered
+from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered, unequal
 from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.sentences_stage import without_sentences
@@ -119,11 +118,7 @@ def _attribute_values(every_value: Sequence[Sequence[AttributeValue | None]]) ->
     for values in every_value:
         for dimension in sorted({name for attribute in values if attribute for name, _ in attribute}):
             numbers = numbered(dict(attribute).get(dimension) if attribute else None for attribute in values)
-            yield FactComparison(dimension, np.minimum(numbers, 1), partial(_have_other, numbers))
-
-
-def _have_other(numbers: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
-    return np.asarray(numbers[a] != numbers[b])
+            yield unequal(dimension, np.minimum(numbers, 1), numbers)
 
 
 def under_policy(measure: Measure, policy: Policy) -> Measure:

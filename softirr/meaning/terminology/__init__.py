@@ -8,11 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import SAME_MEANING, SCOPES, Builder, Terminology
+from softirr.meaning.terminology.concepts import Builder, Terminology
 from softirr.meaning.terminology.readers import is_concept_table, read_concept_table, read_obo
 from softirr.meaning.terminology.text_files import read_table, read_text
 
-__all__ = ["SAME_MEANING", "SCOPES", "Terminology", "load", "read_table", "read_text"]
+__all__ = ["Terminology", "load", "read_table", "read_text"]
 
 
 _TABLES = (".csv", ".tsv", ".txt")

@@ -11,15 +11,13 @@ Ontology of 2016, for a single synonym without an xref list.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
+from collections.abc import Sequence
 from pathlib import Path
 
 from softirr.answers.sheets import cell_text
 from softirr.errors import InputError
+from softirr.json_object import data_file
 from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.text_files import lines, read_table
 from softirr.text import normalize
@@ -49,7 +47,8 @@ def read_concept_table(path: Path, builder: Builder) -> None:
         If the table is damaged, a concept has two names, or the separator of several synonyms is not certain.
     """
     names: dict[str, str] = {}
-    synonym_columns = SynonymColumns(path)
+    commas: tuple[int, str] | None = None
+    is_separated = False
     for line, cells in read_table(path):
         row = {column.casefold(): cell for column, cell in cells.items()}
         id, name = row["id"].strip(), cell_text(row["name"])
@@ -58,61 +57,31 @@ def read_concept_table(path: Path, builder: Builder) -> None:
             names[id] = name
         elif names[id] != name:
             raise InputError(f"{path}, line {line}: the concept {id} has another name here than above.")
-        for text in synonym_columns.read(line, row):
-            if text != name:
-                builder.synonym(id, text)
+        for column, kind in ((column, _kind_of(column)) for column in row):
+            text = cell_text(row[column])
+            synonyms = _SEPARATORS.split(text) if kind == "several" else [text] if kind == "one" else []
+            is_separated |= len(synonyms) > 1
+            if kind == "several" and len(synonyms) == 1 and "," in text:
+                commas = commas or (line, column)
+            for synonym in map(str.strip, synonyms):
+                if synonym != name:
+                    builder.synonym(id, synonym)
         for parent in (cell_text(row.get(_PARENT, "")), *_SEPARATORS.split(cell_text(row.get(_PARENTS, "")))):
             if parent.strip():
                 builder.parent(id, parent.strip())
-    synonym_columns.check()
-
-
-class SynonymColumns:
-    """Reads the synonyms in the rows of a table, whatever their columns are called."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._separated = False
-        self._commas: tuple[int, str] | None = None
-
-    def read(self, line: int, row: Mapping[str, str]) -> list[str]:
-        """The synonyms of a row."""
-        cells: list[str] = []
-        for column, cell in row.items():
-            kind = _kind_of(column)
-            if kind == "one":
-                cells.append(cell_text(cell))
-            elif kind == "several":
-                synonyms = _SEPARATORS.split(cell_text(cell))
-                self._separated |= len(synonyms) > 1
-                if len(synonyms) == 1 and "," in cell and self._commas is None:
-                    self._commas = line, column
-                cells += synonyms
-        return [text.strip() for text in cells if text.strip()]
-
-    def check(self) -> None:
-        """Refuse a column of several synonyms with an uncertain separator."""
-        if self._commas is not None and not self._separated:
-            line, column = self._commas
-            raise InputError(
-                f"{self._path}, line {line}: the column {column!r} contains commas, which may be part of a name: "
-                "separate synonyms with ; or |, or call the column synonym and give each a row of its own."
-            )
+    if commas is not None and not is_separated:
+        line, column = commas
+        raise InputError(
+            f"{path}, line {line}: the column {column!r} contains commas, which may be part of a name: separate "
+            "synonyms with ; or |, or call the column synonym and give each a row of its own."
+        )
 
 
 def _kind_of(column: str) -> str | None:
     """Whether a cell of a column has one synonym or several; None for another column."""
     folded = re.sub(r"[ _-]*\d+$", "", normalize(column, casefold=True))
-    return next((kind for kind, names in _synonym_columns().items() if folded in names), None)
-
-
-@cache
-def _synonym_columns() -> dict[str, list[str]]:
-    """Names of columns of synonyms."""
-    names: dict[str, list[str]] = json.loads(
-        files("softirr.meaning.terminology").joinpath("synonym_columns.json").read_text("utf-8")
-    )
-    return names
+    columns = data_file("softirr.meaning.terminology", "synonym_columns")
+    return next((kind for kind, names in columns.items() if folded in names), None)
 
 
 _ESCAPES = {"n": " ", "t": " ", "W": " "}
@@ -128,69 +97,57 @@ def read_obo(path: Path, builder: Builder) -> None:
     InputError
         If the file is damaged; the message names the line.
     """
-    term: _Term | None = None
     stanza: str | None = None
+    tags: list[_Tag] = []
     header = False
-    number = 0
+    number = start = 0
     for number, line in lines(path):
         text = line.strip()
         if not text or text.startswith("!"):
             continue
         if match := _STANZA.match(text):
-            _flush(term, builder)
-            stanza = match.group(1)
-            term = _Term(path, number) if stanza == "Term" else None
-            continue
-        tag = _TAG.match(text)
-        if tag is None:
+            _add_term(builder, stanza, start, tags)
+            stanza, start, tags = match[1], number, []
+        elif (tag := _TAG.match(text)) is None:
             raise InputError(f"{path}, line {number}: neither a stanza nor a tag with a value, as an OBO file has.")
-        if stanza is None:
-            header = header or tag.group(1) == "format-version"
-        elif term is not None:
-            term.add(tag.group(1), tag.group(2), number)
-    _flush(term, builder)
+        elif stanza is None:
+            header = header or tag[1] == "format-version"
+        else:
+            tags.append((tag[1], tag[2], number))
+    _add_term(builder, stanza, start, tags)
     if stanza is None and not header:
         raise InputError(f"{path}, line {max(number, 1)}: the end of the file, and no OBO stanza before it.")
 
 
-class _Term:
-    """One [Term] stanza."""
+_Tag = tuple[str, str, int]
+"""Tag, value and line number."""
 
-    def __init__(self, path: Path, line: int) -> None:
-        self._path, self.line = path, line
-        self.id = self.name = ""
-        self.obsolete = False
-        self.synonyms: list[tuple[str, str]] = []
-        self.parents: list[str] = []
 
-    def add(self, tag: str, value: str, line: int) -> None:
-        if tag == "id":
-            self.id = _bare(value)
-        elif tag == "name":
-            self.name = _unescape(_without_comment(value))
-        elif tag == "is_obsolete":
-            self.obsolete = _bare(value).casefold() == "true"
-        elif tag == "is_a":
-            self.parents.append(_bare(value))
-        elif tag == "synonym" or tag in _OLD_SCOPES:
+def _add_term(builder: Builder, stanza: str | None, line: int, tags: Sequence[_Tag]) -> None:
+    """Add the concept of a [Term] stanza that begins at a line."""
+    if stanza != "Term":
+        return
+    synonyms = []
+    for tag, value, number in tags:
+        if tag == "synonym" or tag in _OLD_SCOPES:
             match = _SYNONYM.match(value)
             if match is None:
-                raise InputError(f"{self._path}, line {line}: a synonym without closed quotation marks.")
-            self.synonyms.append((_unescape(match.group(1)), match.group(2) or _OLD_SCOPES.get(tag, "RELATED")))
-
-
-def _flush(term: _Term | None, builder: Builder) -> None:
-    if term is None or term.obsolete:
+                raise InputError(f"{builder.place}, line {number}: a synonym without closed quotation marks.")
+            synonyms.append((_unescape(match[1]), match[2] or _OLD_SCOPES.get(tag, "RELATED")))
+    last = {tag: value for tag, value, _ in tags}
+    if _bare(last.get("is_obsolete", "")).casefold() == "true":
         return
-    if not term.id:
-        raise InputError(f"{builder.place}, line {term.line}: a term has no id.")
-    if not term.name:
+    id, name = _bare(last.get("id", "")), _unescape(_without_comment(last.get("name", "")))
+    if not id:
+        raise InputError(f"{builder.place}, line {line}: a term has no id.")
+    if not name:
         return  # a frame that only adds links to a term of another ontology
-    builder.concept(term.id, term.name, term.line)
-    for text, scope in term.synonyms:
-        builder.synonym(term.id, text, scope)
-    for parent in term.parents:
-        builder.parent(term.id, parent)
+    builder.concept(id, name, line)
+    for text, scope in synonyms:
+        builder.synonym(id, text, scope)
+    for tag, value, _ in tags:
+        if tag == "is_a":
+            builder.parent(id, _bare(value))
 
 
 def _bare(value: str) -> str:

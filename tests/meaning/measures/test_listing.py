@@ -11,7 +11,7 @@ import pytest
 
 from softirr.inference import models
 from softirr.inference.models import KNOWN_MODELS
-from softirr.meaning.measures import SPEEDS, catalogue, measure_names
+from softirr.meaning.measures import SPEEDS, catalogue, families
 from softirr.meaning.measures.labels import pinned
 from tests.inference.tiny import make_model
 
@@ -19,7 +19,7 @@ from tests.inference.tiny import make_model
 def test_every_measure_and_every_known_model_is_listed_once() -> None:
     names = [entry.name for entry in catalogue()]
     assert len(names) == len(set(names))
-    assert {name.partition(":")[0] for name in names} == set(measure_names())
+    assert {name.partition(":")[0] for name in names} == set(families())
     for model in KNOWN_MODELS:
         listed = [entry for entry in catalogue() if entry.model == model.hub]
         assert len(listed) == (2 if model.family == "llm" else 1)

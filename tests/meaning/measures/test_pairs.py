@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softirr.errors import InputError
-from softirr.meaning.measures import measure, mutual
+from softirr.meaning.measures import measure
+from softirr.meaning.measures.arrays import mutual
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import PairScorer

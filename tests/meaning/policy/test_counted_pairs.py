@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.meaning.measures.protocols import FunctionMeasure
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
+from tests.meaning.measures.function_measures import FunctionMeasure
 
 ROWS = list(csv.DictReader(Path(__file__).with_name("counted_pairs.tsv").open(encoding="utf-8"), delimiter="\t"))
 PAIRS = [(row["text_a"], row["text_b"]) for row in ROWS]
