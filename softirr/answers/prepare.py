@@ -177,6 +177,8 @@ def _match_regions(work: Work) -> None:
     """Make an item of each group of matched regions, if regions are matched."""
     with_regions = sum(map(bool, work.regions.values()))
     if not with_regions:
+        if work.options.regions == "matched" and work.answers:
+            work.notes.append(f"No answer is about a region, so {option('regions', 'matched')} changes nothing.")
         return
     if work.options.regions == "pooled":
         work.notes.append(
@@ -189,6 +191,7 @@ def _match_regions(work: Work) -> None:
             f"{plural(n, 'region has', 'regions have')} a form whose overlap softirr does not compute: "
             f"{'it matches' if n == 1 else 'they match'} equal regions only."
         )
+    _note_texts_on_no_region(work)
     by_item = work.by_item()
     matched_answers: dict[str, dict[str, tuple[str, ...]]] = {}
     for item in work.items:
@@ -203,6 +206,21 @@ def _match_regions(work: Work) -> None:
     work.answers = {
         (item, rater): texts for item, by_rater in matched_answers.items() for rater, texts in by_rater.items()
     }
+
+
+def _note_texts_on_no_region(work: Work) -> None:
+    """Count the texts about a whole item whose regions are compared instead."""
+    items = {item for (item, _), regions in work.regions.items() if regions}
+    n = sum(
+        len(texts) - sum(len(of_region) for _, of_region in work.regions[item, rater])
+        for (item, rater), texts in work.answers.items()
+        if item in items
+    )
+    if n:
+        work.notes.append(
+            f"{plural(n, 'text is', 'texts are')} on no region, in items with regions: "
+            f"{'it is' if n == 1 else 'they are'} not compared."
+        )
 
 
 def _split_texts(work: Work) -> None:

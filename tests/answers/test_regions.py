@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
 import random
 from typing import Any
 
 import numpy as np
 import pytest
 
+import softirr
 from softirr.answers.region_overlap import match_regions, overlap
 from softirr.answers.regions import Region, region_of
 
@@ -134,3 +137,19 @@ def test_many_boxes_are_each_in_one_group() -> None:
         for k, (x, y) in enumerate(rng.random((2000, 2)) * 97)
     ]
     assert sum(map(len, match_regions(boxes))) == 2000
+
+
+def test_texts_that_matching_leaves_out_are_counted() -> None:
+    def result(text: str, **place: int) -> dict[str, Any]:
+        return {"from_name": "note", "to_name": "text", "type": "textarea", "value": {"text": [text], **place}}
+
+    def warnings(*results: list[dict[str, Any]]) -> str:
+        annotations = [{"id": n, "completed_by": n, "result": result} for n, result in enumerate(results, start=1)]
+        export = io.StringIO(json.dumps([{"id": 1, "data": {"text": "x"}, "annotations": annotations}]))
+        return " ".join(softirr.read(export, regions="matched").warnings)
+
+    place = {"start": 0, "end": 4}
+    half = warnings([result("fever", **place), result("chills")], [result("fever", **place)])
+    assert "1 text is on no region, in items with regions: it is not compared." in half
+    assert "changes nothing" in warnings([result("fever")], [result("chills")])
+    assert "region" not in warnings([result("fever", **place)], [result("fever", **place)])
