@@ -21,10 +21,7 @@ SUMMARY_SHARE = 20.0
 
 
 def summarize(
-    work: ProjectWork,
-    controls: Sequence[str],
-    other_fields: Sequence[tuple[str, str]],
-    progress: Callable[[int, int], None],
+    work: ProjectWork, controls: Sequence[str], other_fields: Sequence[tuple[str, str]]
 ) -> tuple[dict[str, Any], float]:
     """Compute the report on each text; returns it, and the time from which it may be computed again.
 
@@ -36,18 +33,11 @@ def summarize(
         Text controls that somebody answers.
     other_fields : sequence of (name, kind)
         Controls of other kinds (`config.other_controls`), for the table of fields.
-    progress : callable
-        Called as ``progress(done, total)``.
     """
     # The thread's own time excludes other programs, which make little work take long on a busy machine.
     started, thread_started = time.monotonic(), time.thread_time()
-
-    def checked(done: int, total: int) -> None:
-        work.check()
-        progress(done, total)
-
     store, project = work.store, work.project["id"]
-    reports = {control: _text_report(work, control, checked) for control in controls}
+    reports = {control: _text_report(work, control) for control in controls}
     fields, fits = [], {}
     answers = FieldAnswers(store.fields(project) if other_fields else ())
     for name, kind in other_fields:
@@ -70,10 +60,10 @@ def summarize(
     }, due
 
 
-def _text_report(work: ProjectWork, control: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
+def _text_report(work: ProjectWork, control: str) -> dict[str, Any]:
     store, project = work.store, work.project["id"]
     reasons, warnings = counted_reasons(store.details(project), control)
-    report = audits.field_report(work, control, progress, reasons=reasons)
+    report = audits.field_report(work, control, work.progress("coefficients"), reasons=reasons)
     languages = language_warnings(store.details(project), control) if work.settings.measure == BUNDLED else []
     return report | {"warnings": [*report["warnings"], *warnings, *languages]}
 

@@ -35,13 +35,7 @@ def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:
 
 
 def is_released(
-    settings: ProjectSettings,
-    required: int,
-    n_annotations: int,
-    answers: Mapping[str, Any],
-    *,
-    mark: Mapping[str, Any] | None = None,
-    answers_hash: str = "",
+    settings: ProjectSettings, required: int, task: Mapping[str, Any], mark: Mapping[str, Any] | None
 ) -> bool:
     """Whether a task's prediction may be written into Label Studio, which shows it to everybody who opens the task.
 
@@ -51,14 +45,13 @@ def is_released(
         ``predictions="always"`` releases every task.
     required : int
         Annotations that the task is to get.
-    n_annotations, answers
-        As for `n_given`.
-    mark : mapping, optional
-        The reviewer's mark on the task: one that is done waits for nobody, one that was sent back for new answers.
-    answers_hash : str
-        Hash of the present answers; a mark on other answers does not count.
+    task : mapping
+        ``answers`` and their ``answers_hash``, and ``n_annotations`` as for `n_given`.
+    mark : mapping or None
+        The reviewer's mark on the task: one that is done waits for nobody, one that was sent back for new answers, and
+        one on other answers does not count.
     """
     if settings.predictions == "always":
         return True
-    state = mark_state(mark, answers_hash)
-    return n_given(n_annotations, answers) >= required if state is None else state == "done"
+    state = mark_state(mark, task["answers_hash"])
+    return n_given(task["n_annotations"], task["answers"]) >= required if state is None else state == "done"

@@ -19,6 +19,11 @@ from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.text import normalize
 
 Progress = Callable[[int, int], Any]
+"""Called with the numbers of done and of all pairs; may raise `Stopped`."""
+
+
+class Stopped(Exception):
+    """Work is broken off, because the process ends or a command needs the project."""
 
 
 def needs_model(measure: str) -> bool:

@@ -68,12 +68,21 @@ class AnswerPreparation:
     @classmethod
     def of(cls, project: Mapping[str, Any], settings: ProjectSettings) -> Self:
         """Return the preparation that the project's row has."""
-        controls = {control["name"]: control for control in project["controls"]}
-        unanswered = frozenset(name for name, control in controls.items() if control.get("unanswered"))
-        opposites = {
-            name: frozenset(control["opposites"]) for name, control in controls.items() if "opposites" in control
-        }
+        controls = project["controls"]
+        unanswered = frozenset(control["name"] for control in controls if control.get("unanswered"))
+        opposites = {control["name"]: frozenset(texts) for control in controls if (texts := control.get("opposites"))}
         return cls(settings, unanswered, opposites)
+
+    def noted(self, controls: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the controls of the project's row, with what `of` reads from them."""
+        return [
+            {
+                **control,
+                "unanswered": control["name"] in self.unanswered,
+                "opposites": sorted(self.opposites.get(control["name"], ())),
+            }
+            for control in controls
+        ]
 
     @cached_property
     def chosen_marks(self) -> MissingMarks:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.details import control_details, with_languages, without_items
-from ml_backend.scoring.measures import LoadedMeasures, Progress
+from ml_backend.scoring.measures import LoadedMeasures, Progress, Stopped
 from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
 from softirr.answers.missing import MarkCounts
 from softirr.answers.table import AnnotationTable
@@ -164,14 +164,13 @@ class Scorer(LoadedMeasures):
 Answers = Mapping[int, Mapping[str, Any]]
 _SOUND = {"answers": {"1": ["fever"], "2": ["cough"]}, "excluded": []}
 """Answers that every measure can score: if these fail, the measure is at fault and no text is."""
+_NOT_OF_A_TEXT = (Stopped, OSError, sa.exc.SQLAlchemyError)
 
 
 def score_or_set_aside(
-    score: Callable[[Answers], dict[int, dict[str, Any]]],
-    answers: Answers,
-    not_faults: tuple[type[Exception], ...],
-) -> tuple[dict[int, dict[str, Any]], dict[int, str]]:
-    """Score tasks together; if that fails, score them one by one to find those that cannot be scored.
+    score: Callable[[Answers], dict[int, dict[str, Any]]], answers: Answers
+) -> tuple[dict[int, dict[str, Any]], dict[int, dict[str, Any]]]:
+    """Score tasks together; if that fails, score them one by one, and without texts those that cannot be scored.
 
     Parameters
     ----------
@@ -179,13 +178,11 @@ def score_or_set_aside(
         Returns the details of tasks by their number.
     answers : mapping of int to mapping
         The answers of each task.
-    not_faults : tuple of exception classes
-        Raised by whoever ends the work: never the fault of a text.
 
     Returns
     -------
-    dict of int to dict, dict of int to str
-        Details of the tasks that could be scored, and the reason for each that could not.
+    dict of int to dict, dict of int to dict
+        Details of the tasks, and the answers of each that could not be scored: none, and each rater with the reason.
 
     Raises
     ------
@@ -193,37 +190,23 @@ def score_or_set_aside(
         Errors of `score` that no text causes: the work was ended, the store is unavailable, or the measure fails with
         any text.
     """
-    not_faults = (*not_faults, OSError, sa.exc.SQLAlchemyError)
     try:
         return score(answers), {}
-    except not_faults:
+    except _NOT_OF_A_TEXT:
         raise
     except Exception:  # noqa: BLE001 - whatever a text makes a measure do
         score({0: {name: _SOUND for entry in answers.values() for name in entry}})
     details: dict[int, dict[str, Any]] = {}
-    reasons: dict[int, str] = {}
-    for number, entry in answers.items():
+    set_aside: dict[int, dict[str, Any]] = {}
+    for number, entries in answers.items():
         try:
-            details |= score({number: entry})
-        except not_faults:
+            details |= score({number: entries})
+        except _NOT_OF_A_TEXT:
             raise
         except Exception as error:  # noqa: BLE001 - as above
-            reasons[number] = NOT_SCORED.format(type(error).__name__)
-    return details, reasons
-
-
-def without_texts(answers: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """The answers of a task that was set aside: none, and each rater is listed with the reason.
-
-    Parameters
-    ----------
-    answers : mapping
-        Answers of one task, as the store contains them.
-    """
-    return {
-        name: {
-            "answers": {},
-            "excluded": [*entry["excluded"], *([rater, reason] for rater in entry["answers"])],
-        }
-        for name, entry in answers.items()
-    }
+            reason = NOT_SCORED.format(type(error).__name__)
+            set_aside[number] = {
+                name: {"answers": {}, "excluded": entry["excluded"] + [[rater, reason] for rater in entry["answers"]]}
+                for name, entry in entries.items()
+            }
+    return details | score(set_aside), set_aside

@@ -114,23 +114,16 @@ class TaskStore(Database):
 
     def put_scored(self, project: int, scored: Sequence[Mapping[str, Any]]) -> None:
         """Store results: number, answers_hash, agreement, details, desired (hash of the prediction or None)."""
-        if not scored:
-            return
+        now = time.time()
         names = {"scored_hash": "answers_hash", "agreement": "agreement", "details": "details", "desired": "desired"}
-        values = {column: sa.bindparam(f"b_{name}", type_=tasks.c[column].type) for column, name in names.items()}
-        number = tasks.c.number == sa.bindparam("b_number")
-        update = sa.update(tasks).where(tasks.c.project == project, number).values(**values, scored_at=time.time())
-        self.execute(update, [{f"b_{name}": row[name] for name in ("number", *names.values())} for row in scored])
+        values = {
+            row["number"]: {"scored_at": now} | {column: row[name] for column, name in names.items()} for row in scored
+        }
+        self._set_each(project, values)
 
-    def put_answers(self, project: int, changed: Sequence[tuple[int, Mapping[str, Any], str]]) -> None:
-        """Store other answers of tasks: number, answers, hash."""
-        if not changed:
-            return
-        values = {"answers": sa.bindparam("b_answers", type_=sa.JSON), "answers_hash": sa.bindparam("b_hash")}
-        number = tasks.c.number == sa.bindparam("b_number")
-        update = sa.update(tasks).where(tasks.c.project == project, number).values(**values)
-        parameters = [{"b_number": n, "b_answers": dict(answers), "b_hash": hash} for n, answers, hash in changed]
-        self.execute(update, parameters)
+    def put_answers(self, project: int, changed: Mapping[int, Mapping[str, Any]]) -> None:
+        """Store other answers of tasks: number -> answers and answers_hash."""
+        self._set_each(project, changed)
 
     def forget_scores_of(self, project: int, numbers: Sequence[int]) -> None:
         """Mark these tasks for scoring."""
@@ -152,13 +145,8 @@ class TaskStore(Database):
 
     def put_written(self, project: int, predictions: Mapping[int, tuple[int | None, str]]) -> None:
         """Store the predictions that Label Studio has now: task number -> (id or None, hash)."""
-        if not predictions:
-            return
-        values: dict[str, Any] = {"prediction_id": sa.bindparam("b_id"), "prediction_hash": sa.bindparam("b_hash")}
-        number = tasks.c.number == sa.bindparam("b_number")
-        update = sa.update(tasks).where(tasks.c.project == project, number).values(**values)
-        parameters = [{"b_number": n, "b_id": id, "b_hash": hash} for n, (id, hash) in predictions.items()]
-        self.execute(update, parameters)
+        names = ("prediction_id", "prediction_hash")
+        self._set_each(project, {n: dict(zip(names, written, strict=True)) for n, written in predictions.items()})
 
     def forget_predictions(self, project: int, numbers: Sequence[int] | None = None) -> None:
         """Note that the predictions of these tasks, or of all, are unknown, so that the tasks are read again."""
@@ -253,6 +241,16 @@ class TaskStore(Database):
                 connection.execute(update)
             for chunk in in_parts(numbers or ()):
                 connection.execute(update.where(tasks.c.number.in_(chunk)))
+
+    def _set_each(self, project: int, values: Mapping[int, Mapping[str, Any]]) -> None:
+        """Set columns of tasks, the same of each: number -> values by column."""
+        if not values:
+            return
+        columns = {name: sa.bindparam(f"b_{name}", type_=tasks.c[name].type) for name in next(iter(values.values()))}
+        number = tasks.c.number == sa.bindparam("b_number")
+        update = sa.update(tasks).where(tasks.c.project == project, number).values(**columns)
+        rows = ({"number": n, **of_task} for n, of_task in values.items())
+        self.execute(update, [{f"b_{name}": value for name, value in row.items()} for row in rows])
 
     def _count(self, project: int, which: sa.ColumnElement[bool]) -> int:
         return self.scalar(sa.select(sa.func.count()).where(tasks.c.project == project, which)) or 0

@@ -171,23 +171,24 @@ def _results(
     reading = Reading(controls, settings, control_names(label_config), row["control_history"] or {}, other_names)
     marks = ReviewStore(services().store).marks(row["id"])
 
-    def is_shown(n_annotations: int, answers: Mapping[str, Any], number: int) -> bool:
-        mark, hashed = marks.get(number), answers_hash(answers)
-        return is_released(settings, row["required"], n_annotations, answers, mark=mark, answers_hash=hashed)
+    def is_shown(task: Mapping[str, Any], number: int) -> bool:
+        return is_released(settings, row["required"], task, marks.get(number))
 
     results: dict[int, dict[str, Any]] = {}
     missing: dict[int, dict[str, Any]] = {}
     for position, task in enumerate(tasks):
         stored = stored_tasks.get(task["id"])
         if not isinstance(task.get("annotations"), list):
-            released = stored is not None and is_shown(stored["n_annotations"], stored["answers"], task["id"])
+            released = stored is not None and is_shown(stored, task["id"])
             details: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
             results[position] = _result(details, controls, settings)
             continue
         answers = task_answers(task, reading)
-        if not is_shown(count_annotations(task), answers, task["id"]):
+        hashed = answers_hash(answers)
+        sent = {"n_annotations": count_annotations(task), "answers": answers, "answers_hash": hashed}
+        if not is_shown(sent, task["id"]):
             results[position] = _result(None, controls, settings)
-        elif stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
+        elif stored is not None and stored["scored_hash"] == hashed and stored["details"] is not None:
             results[position] = _result(stored["details"], controls, settings)
         else:
             missing[position] = answers
@@ -219,8 +220,8 @@ def _computed(
             break
         batch = positions[start : start + PREDICT_BATCH]
         # By position, because a request may name a task twice.
-        details, _ = score_or_set_aside(score, {position: missing[position] for position in batch}, ())
-        results |= {position: _result(details.get(position), controls, settings) for position in batch}
+        details, _ = score_or_set_aside(score, {position: missing[position] for position in batch})
+        results |= {position: _result(details[position], controls, settings) for position in batch}
     return results
 
 

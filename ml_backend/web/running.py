@@ -52,11 +52,8 @@ def marking(project: Row, number: int) -> Iterator[None]:
     task = store.get_tasks(project["id"], [number]).get(number)
 
     def is_shown() -> bool:
-        if task is None:
-            return False
-        mark, hashed = reviews().mark(project["id"], number), task["answers_hash"]
-        n_annotations, answers = task["n_annotations"], task["answers"]
-        return is_released(options, project["required"], n_annotations, answers, mark=mark, answers_hash=hashed)
+        mark = reviews().mark(project["id"], number)
+        return task is not None and is_released(options, project["required"], task, mark)
 
     was_shown = is_shown()
     yield

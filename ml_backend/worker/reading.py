@@ -8,7 +8,7 @@ from typing import Any
 
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.agreed import agreed_in, ground_truth_of
-from ml_backend.labelstudio.answers import Reading, pulled_row
+from ml_backend.labelstudio.answers import pulled_row
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.review.notes import Note
 from ml_backend.settings import MODEL_VERSION
@@ -45,8 +45,6 @@ class TaskReader:
 
     Parameters
     ----------
-    reading : Reading
-        How answers are read.
     note : callable
         Called with the rows of some tasks before they are stored.
     between_pages : callable
@@ -67,17 +65,12 @@ class TaskReader:
     def __init__(
         self,
         run: ProjectRun,
-        reading: Reading,
-        *,
         note: Callable[[Sequence[Mapping[str, Any]]], None],
-        page_size: int,
         between_pages: Callable[[], None],
     ):
+        self._run, self._note, self._between_pages = run, note, between_pages
         self.store, self.client = run.store, run.client
         self.project, self.number = run.project, run.number
-        self._run, self._reading, self._note = run, reading, note
-        self._page_size, self._between_pages = page_size, between_pages
-        self._agreed = AgreedStore(run.store)
         self.users = Users(run)
         self.changed = self.removed = 0
         self.last_read = -1
@@ -96,8 +89,8 @@ class TaskReader:
         """Read each of these tasks with a separate request; returns those that exist."""
         if not numbers:
             return set()
-        pages = tasks.separate_tasks(self.client, self.number, numbers, page_size=self._page_size)
-        return self._read_pages(pages)
+        page_size = self._run.operator.page_size
+        return self._read_pages(tasks.separate_tasks(self.client, self.number, numbers, page_size=page_size))
 
     def read_all(self) -> None:
         """Compare the whole list of tasks with the store: read what differs, and drop what is gone."""
@@ -129,10 +122,6 @@ class TaskReader:
         if len(marked_tasks) > FEW or len(self.read_each(marked_tasks)) < len(marked_tasks):
             self.read_all()
 
-    def notes(self) -> list[Note]:
-        """Return what could not be read, for people."""
-        return [NOT_LISTED] if self.incomplete else []
-
     def remote_counts(self) -> tuple[int, int, dict[str, int] | None]:
         """Return the numbers of tasks, annotations and other versions' predictions in Label Studio."""
         remote = self.client.project(self.number)
@@ -146,7 +135,7 @@ class TaskReader:
 
     def other_versions(self) -> dict[str, int] | None:
         """Return the number of predictions of other versions if they count; writing one does not change any date."""
-        if not self._reading.settings.predictions_as_raters:
+        if not self._run.settings.predictions_as_raters:
             return None
         return {name: n for name, n in self.client.model_versions(self.number).items() if name != MODEL_VERSION}
 
@@ -177,7 +166,13 @@ class TaskReader:
 
     def _drop(self, gone: Sequence[int]) -> None:
         self.store.drop_tasks(self.project, gone)
-        self.changed += len(gone)
+        self._note_changed(len(gone))
+
+    def _note_changed(self, n: int) -> None:
+        """Count changed tasks; the store notes them at once, so that an interrupted run does not lose it."""
+        if n:
+            self.changed += n
+            self.store.update_project(self.project, summary_stale=True)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -191,7 +186,7 @@ class TaskReader:
             pages = tasks.pages(
                 self.client,
                 self.number,
-                page_size=self._page_size,
+                page_size=self._run.operator.page_size,
                 updated_after=_earlier(since) if since else None,
                 above=min(unread) - 1,
             )
@@ -211,7 +206,7 @@ class TaskReader:
             stored = self.store.get_tasks(self.project, numbers, columns=("updated_at", "desired"))
             rows = [self._row(task, stored.get(number)) for number, task in zip(numbers, page, strict=True)]
             self._note(rows)
-            self.changed += self.store.put_read(self.project, rows)
+            self._note_changed(self.store.put_read(self.project, rows))
             self._note_agreed(page, rows, asked_at)
             read.update(numbers)
             self.last_read = numbers[-1]
@@ -223,7 +218,7 @@ class TaskReader:
 
     def _row(self, task: Mapping[str, Any], stored: Row | None) -> dict[str, Any]:
         """Return the row of a task that was just read."""
-        row = pulled_row(task, self._reading)
+        row = pulled_row(task, self._run.reading)
         stamp = row["updated_at"] or ""
         self._newest = max(self._newest, stamp)
         is_recent = bool(stamp) and tasks.exact(stamp) > _earlier(self._newest)
@@ -255,12 +250,12 @@ class TaskReader:
         starred: dict[int, int | None] = {}
         for task, row in zip(page, rows, strict=True):
             if not task.get("unreadable"):
-                read[row["number"]] = agreed_in(task, row["answers"], self._reading)
+                read[row["number"]] = agreed_in(task, row["answers"], self._run.reading)
                 annotation = ground_truth_of(task)
                 starred[row["number"]] = None if annotation is None else annotation["id"]
                 for entry in read[row["number"]].values():
                     entry["reviewer"] = self.users.name(entry["reviewer_id"])
-        self._agreed.note_read(self.project, read, starred, asked_at=asked_at)
+        AgreedStore(self.store).note_read(self.project, read, starred, asked_at=asked_at)
 
 
 def _earlier(moment: str) -> str:

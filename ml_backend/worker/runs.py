@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -13,13 +13,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ml_backend.labelstudio.client import Client
 from ml_backend.logs import where_only
+from ml_backend.scoring.measures import Stopped
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.store import NO_RUN, Row, Store, is_connected
 from ml_backend.store.trouble import store_trouble
-from ml_backend.worker.project_run import Stopped
-from ml_backend.worker.update import ProjectUpdate
-from ml_backend.worker.update_result import UpdateResult
+from ml_backend.worker.project_run import ProjectRun
+from ml_backend.worker.update import ProjectUpdate, UpdateResult
 from softirr.errors import SoftirrError
 
 log = logging.getLogger(__name__)
@@ -110,11 +110,14 @@ class Worker:
     # --- one run ------------------------------------------------------------------------------------------------------
 
     def run(self, project: int) -> None:
-        """Update a project that is due; an error is stored in its state, not raised."""
+        """Update a project that is due; an error is stored in its state and logged, not raised."""
         try:
-            self._run(project, raises=False)
-        except Exception as error:  # noqa: BLE001 - the store fails: the next look tries again
-            log.error("project key %d: %s", project, store_trouble(error) or type(error).__name__)
+            self._run(project)
+        except Stopped:
+            pass
+        except Exception as error:
+            is_known = isinstance(error, SoftirrError) or store_trouble(error) is not None
+            log.error("project key %d: %s", project, _message(error), exc_info=None if is_known else where_only(error))
 
     def run_now(self, project: int, *, full: bool) -> UpdateResult:
         """Update a project for the command line.
@@ -123,31 +126,28 @@ class Worker:
         ------
         SoftirrError
         """
-        result = self._run(project, full=full, raises=True)
-        assert result is not None
-        return result
+        try:
+            return self._run(project, full=full)
+        except Stopped:
+            raise SoftirrError("Another command is working on this project.") from None
 
-    def _run(self, project: int, *, full: bool = False, raises: bool) -> UpdateResult | None:
-        last_run = self.store.run_of(project) or NO_RUN
+    def _run(self, project: int, *, full: bool = False) -> UpdateResult:
+        """Update a project; raises `Stopped` if that is impossible now."""
         row = self.store.project_by_id(project)
         if row is None:
-            return None
-        progress = _Progress(self.store, project, last_run, requested_at=row["due_at"])
+            raise Stopped
+        progress = _Progress(self.store, row)
         if not self.store.begin_run(project, progress.state):
-            if raises:
-                raise SoftirrError("Another command is working on this project.")
-            return None
+            raise Stopped
         try:
             result = self._update(row, progress, full=full)
         except Stopped:
             progress.end(state="queued", message="Stopped; goes on at the next start.")
             self.store.want(project, full=full)
-            return None
+            raise
         except BaseException as error:
-            self._fail(project, progress, error, is_logged=not raises)
-            if raises or not isinstance(error, Exception):
-                raise
-            return None
+            self._fail(project, progress, error)
+            raise
         progress.end(state="done", message="", result=result.to_dict(), failures=0, phase="")
         self._plan_next(project)
         return result
@@ -166,13 +166,13 @@ class Worker:
 
         def wait(seconds: float) -> None:
             end = time.monotonic() + seconds
-            while time.monotonic() < end:
+            while (remaining := end - time.monotonic()) > 0:
                 check()
-                time.sleep(min(0.2, max(0.0, end - time.monotonic())))
+                self.stop.wait(min(TICK, remaining))
 
         with self._make_client(wait=wait) as client:
-            update = ProjectUpdate(self.store, client, self.settings, self.scorer, report=progress, check=check)
-            return update.run(row["number"], full=full)
+            run = ProjectRun(self.store, client, self.settings, row["number"], report=progress, check=check)
+            return ProjectUpdate(run, self.scorer).run(full=full)
 
     def _plan_next(self, project: int) -> None:
         """Set when the project is due again: regularly if connected, and when its coefficients may be computed."""
@@ -186,27 +186,23 @@ class Worker:
         self.store.update_project(project, not_before=None)
         self.store.want(project, due_at=due)
 
-    def _fail(self, project: int, progress: _Progress, error: BaseException, *, is_logged: bool) -> None:
+    def _fail(self, project: int, progress: _Progress, error: BaseException) -> None:
         """Store a failure in a sentence, and have the project updated after a pause that grows."""
-        trouble = store_trouble(error)
-        if isinstance(error, SoftirrError) or trouble is not None:
-            message = trouble or str(error)
-            if is_logged:
-                log.error("project key %d: %s", project, message)
-        elif isinstance(error, Exception):  # the message of a foreign exception may quote an answer
-            message = f"Unexpected error: {type(error).__name__}."
-            log.error("project key %d: %s", project, message, exc_info=where_only(error))
-        else:
-            message = "Interrupted."
         failures = progress.state["failures"] + 1
-        pause = min(LONGEST_PAUSE, 2.0**failures)
         try:
-            progress.end(state="failed", message=message, failures=failures)
-            self.store.update_project(project, not_before=time.time() + pause)
+            progress.end(state="failed", message=_message(error), failures=failures)
+            self.store.update_project(project, not_before=time.time() + min(LONGEST_PAUSE, 2.0**failures))
             self.store.want(project)
         except SQLAlchemyError as second:  # the store itself fails (disk full): the next look tries again
-            if trouble is None and is_logged:
-                log.error("project key %d: %s", project, store_trouble(second) or type(second).__name__)
+            log.error("project key %d: %s", project, _message(second))
+
+
+def _message(error: BaseException) -> str:
+    """Return a sentence about an error; the message of a foreign exception may quote an answer."""
+    if isinstance(error, SoftirrError):
+        return store_trouble(error) or str(error)
+    unknown = f"Unexpected error: {type(error).__name__}." if isinstance(error, Exception) else "Interrupted."
+    return store_trouble(error) or unknown
 
 
 def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
@@ -234,16 +230,16 @@ def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
 class _Progress:
     """Stores the state of a run at a limited rate."""
 
-    def __init__(self, store: Store, project: int, last_run: Mapping[str, Any], *, requested_at: float | None):
-        self._store, self._project = store, project
+    def __init__(self, store: Store, project: Row):
+        self._store, self._project = store, project["id"]
         self._reported_at = 0.0
-        now = time.time()
+        last_run, now = store.run_of(self._project) or NO_RUN, time.time()
         self.state = {
             **NO_RUN,
             "number": last_run["number"] + 1,
             "state": "running",
             "failures": last_run["failures"],
-            "requested_at": now if requested_at is None else min(now, requested_at),
+            "requested_at": now if project["due_at"] is None else min(now, project["due_at"]),
             "started_at": now,
         }
 

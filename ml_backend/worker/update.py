@@ -3,72 +3,95 @@
 An update can be interrupted anywhere; the next one completes it.
 """
 
-import functools
-import logging
-import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from __future__ import annotations
 
-from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import Reading
-from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import control_names, other_controls
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.review.computations import answer_requests, summarize
-from ml_backend.review.notes import note_on_types, notes_of_reports
+from ml_backend.review.notes import Note, note_on_types, notes_of_reports
 from ml_backend.review.requests import ProjectWork
-from ml_backend.scoring.measures import needs_model
+from ml_backend.scoring.measures import Stopped, needs_model
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
-from ml_backend.settings import Settings
-from ml_backend.store.store import Store, is_connected
 from ml_backend.worker.control_states import ControlStates
-from ml_backend.worker.latest_changes import LatestChanges
 from ml_backend.worker.project_run import ProjectRun
-from ml_backend.worker.project_setup import look_at_project
-from ml_backend.worker.reading import FEW, NEWEST, TaskReader
+from ml_backend.worker.reading import FEW, NEWEST, NOT_LISTED, TaskReader
 from ml_backend.worker.task_scorer import TaskScorer
-from ml_backend.worker.update_result import UpdateResult
 from ml_backend.worker.writing import PredictionWriter
 
 log = logging.getLogger(__name__)
 
+SCORE_EVERY = 0.1
+"""Seconds between two looks at the tasks that were read."""
 WRITE_EVERY = 60.0
 """Seconds between two writes during long scoring."""
 ROUNDS = 3
 FIRST_TASKS = 3
 """Tasks of a large new project that a model scores, and that are written, before the others are read."""
+ATTEND_EVERY = 1.0
+"""Minimum number of seconds between two looks at annotators' changes during long work."""
+_PAUSE = 4
+"""Pause after a look, as a multiple of the time that it took."""
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class UpdateResult:
+    """The result of one update; `unchanged` counts predictions that were already correct, `notes` are for people."""
+
+    project: int
+    items: int
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+    notes: tuple[Note, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the output of ``softirr-ls sync --json``."""
+        return {**asdict(self), "notes": [asdict(note) for note in self.notes]}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> UpdateResult:
+        """Return the result that `to_dict` described."""
+        return cls(**{**values, "notes": tuple(Note(**note) for note in values["notes"])})
 
 
 class ProjectUpdate:
     """One update of one project.
 
-    Parameters
-    ----------
-    report : callable, optional
-        Called as ``report(phase, done, total)``.
-    check : callable, optional
-        Called often; raises `Stopped` to break off.
+    Annotators keep working while a large project is read and scored. Their changes are processed first: the request for
+    an update stays, so that another run follows, which compares the whole project and serves whatever else was
+    requested.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        client: Client,
-        settings: Settings,
-        scorer: Scorer,
-        *,
-        report: Callable[[str, int, int | None], None] = lambda *_: None,
-        check: Callable[[], None] = lambda: None,
-    ):
-        self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
-        self._report, self._check = report, check
+    def __init__(self, run: ProjectRun, scorer: Scorer):
+        self._run, self._scorer = run, scorer
+        self._store, self._project, settings = run.store, run.project, run.settings
+        self._provenance = scorer.provenance(settings.measure, settings.policy, settings.terminologies)
+        fingerprint = run.fingerprint(self._provenance)
+        if run.before["fingerprint"] != fingerprint:  # every task has to be read and scored again
+            self._store.forget_scores(self._project)
+            self._store.read_again(self._project)
+            self._set(fingerprint=fingerprint, summary_stale=True, summary_due=0.0, pulled_at=None)
+        self._states = ControlStates(run)
+        self._tasks = TaskScorer(run, scorer, self._states)
+        self._writer = PredictionWriter(run)
+        self._reader = TaskReader(run, self._states.note, self._attend)
+        self._attended_at, self._pause = time.monotonic(), ATTEND_EVERY
 
-    def run(self, number: int, *, full: bool = False) -> UpdateResult:
-        """Bring project `number` up to date.
-
-        Annotators keep working while a large project is read and scored; their changes are processed first.
+    def run(self, *, full: bool = False) -> UpdateResult:
+        """Bring the project up to date.
 
         Parameters
         ----------
@@ -81,28 +104,51 @@ class ProjectUpdate:
             With one sentence: the reason.
         """
         started = time.monotonic()
-        self._begin(number)
         if full:
-            self.store.read_again(self.project)
-            self.store.update_project(self.project, pulled_at=None)
+            self._store.read_again(self._project)
+            self._set(pulled_at=None)
         self._read_and_write()
-        self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
+        self._writer.keep_version()
         self._reader.users.update()
         self._summarize(now=full)
-        self._latest.beside(lambda check: answer_requests(self._work(check)))
-        self.store.update_project(self.project, checked_at=time.time())
-        if not self._reader.incomplete and self.store.marked(self.project, 1):
-            self.store.want(self.project)
+        self._attending(answer_requests)
+        self._set(checked_at=time.time())
+        if not self._reader.incomplete and self._store.marked(self._project, 1):
+            self._store.want(self._project)
         result = self._result()
         log.info(
             "project %d: %d items, %d created, %d updated, %d deleted, %d unchanged in %.1f s",
-            *(number, result.items, result.created, result.updated, result.deleted, result.unchanged),
+            *(result.project, result.items, result.created, result.updated, result.deleted, result.unchanged),
             time.monotonic() - started,
         )
         return result
 
+    def _set(self, **values: Any) -> None:
+        self._store.update_project(self._project, **values)
+
+    def _result(self) -> UpdateResult:
+        totals, counts = self._store.totals(self._project), dict(self._writer.counts)
+        unchanged = totals["predictions"] - counts["created"] - counts["updated"] - len(self._writer.rejected)
+        counts["deleted"] += self._reader.removed
+        row = self._run.row()
+        summary = row["summary"] or {}
+        notes = [NOT_LISTED] if self._reader.incomplete else []
+        notes += self._states.unanswered_notes()
+        notes += notes_of_reports((summary.get("controls") or {}).values(), row["raters"])
+        notes += note_on_types(summary.get("not_compared") or {})
+        return UpdateResult(
+            self._run.number,
+            totals["tasks"],
+            **counts,
+            unchanged=max(0, unchanged),
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+    # --- reading, scoring and writing ---------------------------------------------------------------------------------
+
     def _read_and_write(self) -> None:
         """Read, score and write until Label Studio has the desired predictions."""
+        number = self._run.number
         for _ in range(ROUNDS):
             counts_before = self._reader.remote_counts()
             self._read()
@@ -112,116 +158,59 @@ class ProjectUpdate:
                 return
             if self._reader.incomplete or self._reader.remote_counts() != counts_before or self._reader.find_newest():
                 # People's changes in the meantime make the numbers differ; the next run looks again.
-                log.info("project %d: it changes while it is read, the rest is left to the next run", self.number)
+                log.info("project %d: it changes while it is read, the rest is left to the next run", number)
                 return
-            if not self.store.unknown_predictions(self.project):
-                log.warning("project %d: predictions differ from what was written, reading it again", self.number)
-                self.store.forget_predictions(self.project)
-        raise LabelStudioError(f"Label Studio did not store all predictions of project {self.number}.")
-
-    def _result(self) -> UpdateResult:
-        totals, counts = self.store.totals(self.project), dict(self._writer.counts)
-        unchanged = totals["predictions"] - counts["created"] - counts["updated"] - len(self._writer.rejected)
-        counts["deleted"] += self._reader.removed
-        row = self._run.row()
-        summary = row["summary"] or {}
-        notes = [*self._reader.notes(), *self._states.unanswered_notes()]
-        notes += notes_of_reports((summary.get("controls") or {}).values(), row["raters"])
-        notes += note_on_types(summary.get("not_compared") or {})
-        items = totals["tasks"]
-        return UpdateResult(
-            self.number, items, **counts, unchanged=max(0, unchanged), notes=tuple(dict.fromkeys(notes))
-        )
-
-    def _begin(self, number: int) -> None:
-        """Ask Label Studio for the project, and prepare to read, score and write it."""
-        self._report("reading", 0, None)
-        self.number = number
-        setup = self._setup = look_at_project(self.store, self.client, self.settings, number)
-        row, label_config, settings = setup.row, setup.label_config, setup.values
-        self.project: int = row["id"]
-        run = self._run = ProjectRun(self.store, self.client, row["id"], number, self._report, self._check)
-        self._states = ControlStates(run, setup.controls, settings)
-        fingerprint = setup.fingerprint(self._provenance())
-        if row["fingerprint"] != fingerprint:  # every task has to be read and scored again
-            self.store.forget_scores(self.project)
-            self.store.read_again(self.project)
-            values = {"fingerprint": fingerprint, "summary_stale": True, "summary_due": 0.0, "pulled_at": None}
-            self.store.update_project(self.project, **values)
-        build = functools.partial(shapes.build, controls=setup.controls, suggestions=settings.suggestions)
-        fits = None if row["summary"] is None else fits_of(row["summary"])
-        self._tasks = TaskScorer(run, self.scorer, self._states, required=setup.required, build=build, fits=fits)
-        self._writer = PredictionWriter(run, label_config=label_config, build=build, bulk_size=self.settings.bulk_size)
-        reading = Reading(
-            setup.controls,
-            settings,
-            control_names(label_config),
-            setup.history,
-            [name for name, _ in other_controls(label_config)],
-        )
-        self._reader = TaskReader(
-            run,
-            reading,
-            note=self._states.note,
-            page_size=self.settings.page_size,
-            between_pages=lambda: self._latest.attend(),
-        )
-        self._latest = LatestChanges(run, self._reader, self._score_and_write_tasks)
-
-    def _provenance(self) -> dict[str, Any]:
-        settings = self._setup.values
-        return self.scorer.provenance(settings.measure, settings.policy, settings.terminologies)
-
-    # --- reading ------------------------------------------------------------------------------------------------------
+            if not self._store.unknown_predictions(self._project):
+                log.warning("project %d: predictions differ from what was written, reading it again", number)
+                self._store.forget_predictions(self._project)
+        raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
 
     def _read(self) -> None:
         """Read what differs; the latest changes are scored and written before the whole list is compared."""
         row, now, versions = self._run.row(), time.time(), self._reader.other_versions()
-        is_complete = row["pulled_at"] is not None and now - row["pulled_at"] <= self.settings.full_pull_seconds
+        is_complete = row["pulled_at"] is not None and now - row["pulled_at"] <= self._run.operator.full_pull_seconds
         if not is_complete and row["pulled_at"] is not None:
-            self.store.read_again(self.project)
-            self.store.update_project(self.project, pulled_at=None)
+            self._store.read_again(self._project)
+            self._set(pulled_at=None)
         if versions != row["other_versions"]:
-            self.store.read_again(self.project)
-            self.store.update_project(self.project, other_versions=versions)
-        is_new = not self.store.totals(self.project)["tasks"]
-        if is_new and self._setup.remote["task_number"] > FEW and needs_model(self._setup.values.measure):
-            self._read_first()
+            self._store.read_again(self._project)
+            self._set(other_versions=versions)
+        is_new = not self._store.totals(self._project)["tasks"]
+        if is_new and self._run.remote["task_number"] > FEW and needs_model(self._run.settings.measure):
+            self._process(self._reader.find_newest()[:FIRST_TASKS])  # so that people see scores in seconds
         # Not after a change of settings: stored answers are not prepared under the new ones.
         stale = [] if row["pulled_at"] is None else self._reader.find_newest()
         if 0 < len(stale) < NEWEST:  # more are read by the page
-            self._reader.read_each(stale)
-            self._score_and_write()
+            self._process(stale)
         if is_complete and len(stale) < NEWEST and now < (row["list_due"] or 0.0) and not self._reader.differs():
             self._reader.read_marked()
         else:
-            with self._tasks.scoring_beside(lambda: self._reader.last_read):
+            with self._run.beside(self._score_until):
                 self._reader.read_all()
 
-    def _read_first(self) -> None:
-        """Read, score and write a few tasks of a new project, so that people see scores in seconds."""
-        numbers = self._reader.find_newest()[:FIRST_TASKS]
-        self._reader.read_each(numbers)
-        self._score_and_write_tasks(numbers)
-
-    # --- scoring ------------------------------------------------------------------------------------------------------
+    def _score_until(self, is_read: threading.Event) -> None:
+        """Score the tasks that are read, because Label Studio needs seconds for a page."""
+        last, done = -1, 0
+        while not is_read.wait(SCORE_EVERY):
+            if rows := self._tasks.unscored(above=last, end=self._reader.last_read, n_done=done):
+                last = rows[-1]["number"]
+                done += len(rows)
+                self._tasks.score(rows)
 
     def _score_and_write(self) -> None:
-        if self._reader.changed:  # stored now, so that an interrupted run does not lose it
-            self.store.update_project(self.project, summary_stale=True)
-        total = self.store.count_unscored(self.project)
+        total = self._store.count_unscored(self._project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
-        done, last, end = 0, -1, self.store.highest(self.project)
+        done, last, end = 0, -1, self._store.highest(self._project)
         written_at = time.monotonic()
         while True:
-            self._check()
+            self._run.check()
             if done:
-                self._latest.attend(first=self._writer.write)
+                self._attend(first=self._writer.write)
             rows = self._tasks.unscored(above=last, end=end, n_done=done)
             if not rows:
                 break
             last = rows[-1]["number"]
-            self._report("scoring", done, max(total, done + len(rows)))
+            self._run.report("scoring", done, max(total, done + len(rows)))
             self._tasks.score(rows)
             done += len(rows)
             if done == len(rows) < total:  # so that people see the first scores
@@ -231,58 +220,79 @@ class ProjectUpdate:
                 written_at = time.monotonic()
         self._writer.write()
 
-    def _score_and_write_tasks(self, numbers: Sequence[int]) -> None:
+    # --- annotators' latest changes -----------------------------------------------------------------------------------
+
+    def _process(self, numbers: Sequence[int]) -> None:
+        """Read, score and write a few tasks before the others."""
+        self._reader.read_each(numbers)
         if rows := self._tasks.unscored(only=numbers):
             self._tasks.score(rows)
         self._writer.write(only=numbers)
 
+    def _attend(self, *, first: Callable[[], None] = lambda: None) -> None:
+        """Process annotators' latest changes during long work, if a request was made since the run began.
+
+        Parameters
+        ----------
+        first : callable
+            Called before reading, because tasks that are read again must be scored again.
+        """
+        started_at = time.monotonic()
+        if started_at - self._attended_at < self._pause or not self._store.is_due(self._project):
+            return
+        self._attended_at = math.inf  # reading attends to changes too, but not while this does
+        first()
+        self._process(self._reader.find_newest())
+        self._attended_at = time.monotonic()
+        # the request stays, so a slow Label Studio would be asked without a break
+        self._pause = max(ATTEND_EVERY, _PAUSE * (self._attended_at - started_at))
+
+    def _attending(self, compute: Callable[[ProjectWork], Found]) -> Found:
+        """Compute in a second thread, and process annotators' changes in the meantime."""
+
+        def begin(is_over: threading.Event) -> Found:
+            def check() -> None:
+                if is_over.is_set():
+                    raise Stopped
+                run.check()
+
+            return compute(ProjectWork(self._store, self._scorer, run.row(), run.settings, run.report, check))
+
+        run = self._run
+        with run.beside(begin) as working:
+            while not wait([working], timeout=ATTEND_EVERY / 2).done:
+                run.check()
+                self._attend()
+        return working.result()
+
     # --- afterwards ---------------------------------------------------------------------------------------------------
-
-    def _work(self, check: Callable[[], None]) -> ProjectWork:
-        return ProjectWork(self.store, self.scorer, self._run.row(), self._setup.values, self._report, check)
-
-    def _summary(self, check: Callable[[], None]) -> tuple[dict[str, Any], float]:
-        """Compute the report of the whole project, and the time from which it may be computed again."""
-        unanswered = self._states.preparation.unanswered
-        names = [control.name for control in self._setup.controls]
-        return summarize(
-            self._work(check),
-            [name for name in names if name not in unanswered] or names,
-            other_controls(self._setup.label_config),
-            functools.partial(self._report, "coefficients"),
-        )
 
     def _summarize(self, *, now: bool) -> None:
         """Compute the report of the whole project if answers changed; at most one part in 20 of the time."""
-        row = self._run.row()
-        if not (self._reader.changed or row["summary_stale"] or row["summary"] is None):
+        row, changed = self._run.row(), self._reader.changed
+        if row["summary"] is not None and not row["summary_stale"]:
             return
-        self.store.update_project(self.project, summary_stale=True)
         if row["summary"] is not None and not now and time.time() < (row["summary_due"] or 0.0):
             return  # the worker runs again when it is due
-        self._report("coefficients", 0, None)
-        changed = self._reader.changed
-        summary, due = self._latest.beside(self._summary)
-        if counts_fields(self._setup.values):  # first, so that an interrupted run scores again
+        self._run.report("coefficients", 0, None)
+        unanswered = self._states.preparation.unanswered
+        names = [control.name for control in self._run.controls]
+        names = [name for name in names if name not in unanswered] or names
+        summary, due = self._attending(lambda work: summarize(work, names, self._run.other_controls))
+        if counts_fields(self._run.settings):  # first, so that an interrupted run scores again
             fits = self._tasks.fit_again(fits_of(summary))
             summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}
+        notes = (*self._states.unanswered_notes(), *note_on_types(summary["not_compared"]))
         summary |= {
-            "left_out": [
-                note.what for note in (*self._states.unanswered_notes(), *note_on_types(summary["not_compared"]))
-            ],
-            "settings": self._setup.effective.to_dict(),
-            "provenance": self._provenance(),
+            "left_out": [note.what for note in notes],
+            "settings": self._run.effective.to_dict(),
+            "provenance": self._provenance,
         }
-        self.store.update_project(
-            self.project,
-            summary=summary,
-            summary_at=time.time(),
-            summary_stale=self._reader.changed > changed,  # an answer changed meanwhile
-            summary_due=due,
-        )
-        if counts_fields(self._setup.values):
+        is_stale = self._reader.changed > changed  # an answer changed meanwhile
+        self._set(summary=summary, summary_at=time.time(), summary_stale=is_stale, summary_due=due)
+        if counts_fields(self._run.settings):
             self._writer.write()
-            if self.store.unknown_predictions(self.project):
+            if self._store.unknown_predictions(self._project):
                 self._reader.read_marked()
                 self._writer.write()
-            self._writer.keep_version(self._setup.remote, is_connected=is_connected(self._run.row()["connection"]))
+            self._writer.keep_version()

@@ -21,8 +21,8 @@ from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
 from ml_backend.web.links import Links
 from ml_backend.web.project_report import ProjectReports
-from ml_backend.worker.update import ProjectUpdate
-from ml_backend.worker.update_result import UpdateResult
+from ml_backend.worker.project_run import ProjectRun
+from ml_backend.worker.update import ProjectUpdate, UpdateResult
 from tests.ml_backend.fake_label_studio import URL, FakeLabelStudio
 from tests.ml_backend.fake_project import NUMBER
 
@@ -55,7 +55,8 @@ class Bench:
         """One run, as a job makes it."""
         try:
             with self.client() as client:
-                return ProjectUpdate(self.store, client, self.settings, self.scorer, check=check).run(NUMBER, full=full)
+                run = ProjectRun(self.store, client, self.settings, NUMBER, check=check)
+                return ProjectUpdate(run, self.scorer).run(full=full)
         finally:
             self.fake.later()
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 import softirr
 from ml_backend.app import create_app
 from ml_backend.labelstudio import answers as reading
+from ml_backend.scoring.measures import Stopped
 from ml_backend.scoring.scorer import Scorer, score_or_set_aside
-from ml_backend.worker.project_run import Stopped
 from softirr.answers.preparation import LONGEST_TEXT
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
@@ -129,10 +129,11 @@ def test_only_the_fault_of_a_text_sets_a_task_aside() -> None:
                 raise kind(number)
         return {number: {} for number in answers}
 
-    tasks = {number: {"findings": {"answers": {"1": ["bad" if number in (3, 8) else "fever"]}}} for number in range(9)}
+    texts = ["bad" if number in (3, 8) else "fever" for number in range(9)]
+    tasks = {number: {"findings": {"answers": {"1": [text]}, "excluded": []}} for number, text in enumerate(texts)}
     kind: type[Exception] = ValueError
-    details, reasons = score_or_set_aside(score, tasks, (Stopped,))
-    assert set(reasons) == {3, 8} and set(details) == set(tasks) - {3, 8}
+    details, set_aside = score_or_set_aside(score, tasks)
+    assert set(set_aside) == {3, 8} and set(details) == set(tasks)
 
     def locked(answers: Any) -> dict[int, dict[str, Any]]:
         if 0 not in answers and len(answers) < 9:
@@ -140,7 +141,7 @@ def test_only_the_fault_of_a_text_sets_a_task_aside() -> None:
         return score(answers)
 
     with pytest.raises(sa.exc.OperationalError):  # the store fails while the task at fault is looked for
-        score_or_set_aside(locked, tasks, (Stopped,))
+        score_or_set_aside(locked, tasks)
     for kind in (Stopped, OSError, InputError):  # ended, no disk, a measure that fails with every text
         with pytest.raises(kind):
-            score_or_set_aside(score, tasks, (Stopped,))
+            score_or_set_aside(score, tasks)

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.worker.project_run import Stopped
+from ml_backend.scoring.measures import Stopped
 from softirr.errors import SoftirrError
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_label_studio import FakeLabelStudio

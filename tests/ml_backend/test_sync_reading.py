@@ -10,10 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from ml_backend.worker import latest_changes as latest_changes_module
+from ml_backend.scoring.measures import Stopped
 from ml_backend.worker import reading as reader_module
 from ml_backend.worker import update as update_module
-from ml_backend.worker.project_run import Stopped
 from tests.ml_backend.bench import Bench, answered
 from tests.ml_backend.fake_project import region
 
@@ -118,7 +117,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_everything_is_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
         tasks = answered(bench.fake, 40)
         bench.sync()
@@ -142,7 +141,7 @@ class TestReadsLittle:
     def test_annotators_are_served_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.02)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
         tasks = answered(bench.fake, 10)
         bench.sync()
         patched = threading.Event()
@@ -170,7 +169,7 @@ class TestReadsLittle:
     def test_a_run_is_broken_off_also_while_the_coefficients_are_computed(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.02)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
         answered(bench.fake, 10)
         stops: list[str] = []
         stop = threading.Event()
@@ -199,7 +198,7 @@ class TestReadsLittle:
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The newest tasks are read at once; the others, and changed settings, need another run."""
-        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.02)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.02)
         tasks = answered(bench.fake, 30)
         bench.sync()
         attended = threading.Event()
@@ -229,7 +228,7 @@ class TestReadsLittle:
     def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
         bench = Bench(tmp_path, page_size=5)
         tasks = answered(bench.fake, 60)
         bench.sync()

@@ -72,7 +72,7 @@ def test_scores_under_earlier_marks_are_not_kept(bench: Bench, monkeypatch: pyte
 def test_the_first_predictions_are_written_before_all_tasks_are_scored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_scorer, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
+    monkeypatch.setattr(update, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
     bench = Bench(tmp_path)
     answered(bench.fake, 30)
     task_details, n_written = bench.scorer.task_details, []

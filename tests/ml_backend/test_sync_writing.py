@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.worker import latest_changes as latest_changes_module
 from ml_backend.worker import reading as reader_module
 from ml_backend.worker import task_scorer
 from ml_backend.worker import update as update_module
@@ -56,7 +55,7 @@ class TestSteadyWork:
     def test_every_run_ends_and_makes_progress(
         self, tmp_path: Path, deletions: bool, full: bool, page_size: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
         monkeypatch.setattr(task_scorer, "SCORE_BATCH", 5)
         monkeypatch.setattr(reader_module, "NEWEST", 5)
         monkeypatch.setattr(update_module, "NEWEST", 5)
@@ -99,7 +98,7 @@ class TestSteadyWork:
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whenever a batch was scored, all of its tasks have changed again."""
-        monkeypatch.setattr(latest_changes_module, "ATTEND_EVERY", 0.0)
+        monkeypatch.setattr(update_module, "ATTEND_EVERY", 0.0)
         monkeypatch.setattr(task_scorer, "SCORE_BATCH", 5)
         tasks = answered(bench.fake, 20)
         put, batches = bench.store.put_scored, [0]

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from ml_backend.web.responses import job_view
 from ml_backend.worker import runs as runs_module
-from ml_backend.worker import task_scorer
+from ml_backend.worker import task_scorer, update
 from ml_backend.worker.runs import Worker
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import URL
@@ -220,7 +220,7 @@ class TestRun:
         monkeypatch.setattr(runs_module, "REPORT_EVERY", 0.0)
         for name in ("FIRST_BATCH", "SCORE_BATCH"):
             monkeypatch.setattr(task_scorer, name, 5)
-        monkeypatch.setattr(task_scorer, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
+        monkeypatch.setattr(update, "SCORE_EVERY", 60.0)  # so that no task is scored while others are read
         for k in range(20):
             bench.fake.add_task({1: [f"{k}"], 2: ["x"]})
         observed: list[dict[str, Any]] = []
