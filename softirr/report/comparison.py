@@ -146,7 +146,7 @@ class Comparison(JsonObject):
     def _lines(self) -> Iterable[str]:
         n = sum(group.audited for group in self.groups)
         audited = "audited" if n == len(self.groups) else "audited in part" if n else "not audited"
-        policy = ", texts as written" if self.policy.is_default else ""
+        policy = ", texts as written" if self.policy.is_default and self.compared != "policies" else ""
         yield f"{coefficient_name(self.coefficient)}, measure {self.measure}{policy}, {audited}"
         if not self.policy.is_default:
             yield f"What counts as the same: {printable(self.policy.describe())}"
