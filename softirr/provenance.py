@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
+from softirr.json_object import JsonObject
+
 Progress = Callable[[int, int], None]
 """Called with (pairs done, pairs in all); both count unordered pairs."""
 
 
 @dataclass(frozen=True)
-class TerminologyUsed:
+class TerminologyUsed(JsonObject):
     """A terminology that scores depend on: its name, the hash of its files, and how many concepts and names it has."""
 
     name: str
@@ -20,7 +22,7 @@ class TerminologyUsed:
 
 
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(JsonObject):
     """Where a score comes from: everything needed to get it again, and what went wrong on the way.
 
     Attributes

@@ -105,7 +105,7 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
             yield str(number), [StoredReason.from_dict(entry) for entry in reasons]
 
     reasons_found = summarize_reasons(stored(), shared)
-    in_order = sorted(reasons_found.rater_pairs, key=lambda row: tuple(map(rater_order, row[0])))
+    in_order = sorted(reasons_found.rater_pairs, key=lambda row: tuple(map(rater_order, row.raters)))
     names = f"task {incomplete[0]}" if len(incomplete) == 1 else plural(len(incomplete), "task")
     sentence = (
         f"Many texts of {names} do not match: the reasons of {MOST_REASONS} pairs of texts of a task are counted."

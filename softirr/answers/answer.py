@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from softirr.answers.regions import Region
 from softirr.errors import InputError
+from softirr.json_object import JsonObject
 from softirr.text import normalize
 
 SKIPPED = "skipped"
@@ -55,7 +56,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Excluded:
+class Excluded(JsonObject):
     """An answer to an item that does not count, with the reason (such as ``skipped``); the rater may be empty."""
 
     item: str

@@ -116,16 +116,15 @@ class ReasonCount(JsonObject):
         Items that have such a pair.
     examples : tuple of Example
         The pairs that occur most often; those for which it is the main reason come first.
+    name : str
+        The reason in words.
     """
 
     kind: str
     pairs: int
     items: int
-    examples: tuple[Example, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``reasons.kinds``."""
-        return {**super().to_dict(), "name": REASON_NAMES[self.kind]}
+    examples: tuple[Example, ...]
+    name: str
 
 
 @dataclass(frozen=True)
@@ -155,6 +154,23 @@ class WhatIf(JsonObject):
 
 
 @dataclass(frozen=True)
+class RaterPairReasons(JsonObject):
+    """Why two raters disagree.
+
+    Attributes
+    ----------
+    n_items : int
+        Items that both answered.
+    kinds : dict of str to int
+        For each reason the items that they disagree on for it.
+    """
+
+    raters: tuple[str, str]
+    n_items: int
+    kinds: dict[str, int]
+
+
+@dataclass(frozen=True)
 class ReasonSummary(JsonObject):
     """The reasons of a whole table.
 
@@ -166,33 +182,20 @@ class ReasonSummary(JsonObject):
         Items that have one.
     kinds : tuple of ReasonCount
         The most frequent first; reasons that do not occur are left out.
-    rater_pairs : tuple of ((str, str), int, dict of str to int)
-        Two raters, the items that both answered, and for each reason the items that they disagree on for it.
+    rater_pairs : tuple of RaterPairReasons
+        Two raters each.
     what_if : tuple of WhatIf
         The largest difference first.
-    tendency : dict of str to (int, int)
+    tendency : dict of str to dict of str to int
         For each rater how often their text is the more general and the more specific one of two.
     """
 
     pairs: int
     items: int
     kinds: tuple[ReasonCount, ...]
-    rater_pairs: tuple[tuple[tuple[str, str], int, dict[str, int]], ...]
+    rater_pairs: tuple[RaterPairReasons, ...]
     what_if: tuple[WhatIf, ...] = ()
-    tendency: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The object ``reasons``."""
-        return {
-            **super().to_dict(),
-            "rater_pairs": [
-                {"raters": list(raters), "n_items": n, "kinds": kinds} for raters, n, kinds in self.rater_pairs
-            ],
-            "tendency": {
-                rater: {"more_general": general, "more_specific": specific}
-                for rater, (general, specific) in self.tendency.items()
-            },
-        }
+    tendency: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def summarize_reasons(
@@ -207,65 +210,60 @@ def summarize_reasons(
     shared : mapping of (str, str) to int
         Items that each two raters share, in the order of the table's raters.
     """
-    counts = _Counts()
+    n_pairs = n_items = 0
+    by_kind: dict[str, _Count] = {}
+    tendency: dict[str, dict[str, int]] = {}
+    of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for id, reasons in items:
-        counts.add(id, reasons)
-    kinds = sorted(counts.pairs, key=lambda kind: (-counts.pairs[kind], REASONS.index(kind)))
+        n_items += bool(reasons)
+        n_pairs += len(reasons)
+        for reason in reasons:
+            for kind in reason.kinds:
+                by_kind.setdefault(kind, _Count()).add(id, reason)
+            if (broad := reason.broader) is not None:
+                for rater, side in (
+                    (reason.raters[broad], "more_general"),
+                    (reason.raters[1 - broad], "more_specific"),
+                ):
+                    tendency.setdefault(rater, {"more_general": 0, "more_specific": 0})[side] += 1
+        for raters, kind in {(reason.raters, kind) for reason in reasons for kind in reason.kinds}:
+            of_raters[raters][kind] += 1
+    kinds = sorted(by_kind, key=lambda kind: (-by_kind[kind].pairs, REASONS.index(kind)))
     return ReasonSummary(
-        pairs=counts.n_pairs,
-        items=counts.n_items,
-        kinds=tuple(
-            ReasonCount(
-                kind, counts.pairs[kind], counts.items[kind], tuple(_examples(kind, counts.wordings[kind].values()))
-            )
-            for kind in kinds
-        ),
+        pairs=n_pairs,
+        items=n_items,
+        kinds=tuple(by_kind[kind].summary(kind) for kind in kinds),
         rater_pairs=tuple(
-            (raters, n, {kind: counts.of_raters[raters][kind] for kind in kinds if counts.of_raters[raters][kind]})
+            RaterPairReasons(raters, n, {kind: of_raters[raters][kind] for kind in kinds if of_raters[raters][kind]})
             for raters, n in shared.items()
-            if raters in counts.of_raters
+            if raters in of_raters
         ),
-        tendency={rater: (general, specific) for rater, (general, specific) in sorted(counts.leaning.items())},
+        tendency=dict(sorted(tendency.items())),
     )
 
 
-class _Counts:
-    """Counts of reasons by kind, by wording, and by the raters of a pair."""
+class _Count:
+    """Counts a reason."""
 
     def __init__(self) -> None:
-        self.n_pairs = self.n_items = 0
-        self.pairs, self.items = Counter[str](), Counter[str]()
-        self.wordings: dict[str, dict[_Wording, Example]] = defaultdict(dict)
-        self.leaning: dict[str, list[int]] = {}
-        self.of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.pairs, self.items = 0, 0
+        self._last_item: str | None = None
+        self._examples: dict[_Wording, Example] = {}
 
-    def add(self, id: str, reasons: Sequence[CountedReason]) -> None:
-        """Count the reasons of an item."""
-        self.n_items += bool(reasons)
-        self.n_pairs += len(reasons)
-        for reason in reasons:
-            self._add_wordings(id, reason)
-            if (broad := reason.broader) is not None:
-                self.leaning.setdefault(reason.raters[broad], [0, 0])[0] += 1
-                self.leaning.setdefault(reason.raters[1 - broad], [0, 0])[1] += 1
-        item_kinds = {(reason.raters, kind) for reason in reasons for kind in reason.kinds}
-        for raters, kind in item_kinds:
-            self.of_raters[raters][kind] += 1
-        self.items.update({kind for _, kind in item_kinds})
-
-    def _add_wordings(self, id: str, reason: CountedReason) -> None:
+    def add(self, id: str, reason: CountedReason) -> None:
+        """Count two texts of an item; the reasons of an item follow each other."""
+        self.pairs += 1
+        self.items += id != self._last_item
+        self._last_item = id
         a, b = reason.texts
         texts = (a, b) if (a or "") <= (b or "") else (b, a)
-        self.pairs.update(reason.kinds)
-        for kind in reason.kinds:
-            example = self.wordings[kind].get(texts)
-            if example is None:
-                self.wordings[kind][texts] = Example(reason, [id])
-            else:
-                example.add(id)
+        if texts in self._examples:
+            self._examples[texts].add(id)
+        else:
+            self._examples[texts] = Example(reason, [id])
 
-
-def _examples(kind: str, wordings: Iterable[Example]) -> list[Example]:
-    """The most frequent examples: first those with this main reason, then those with another main reason."""
-    frequent = nlargest(EXAMPLES, wordings, key=attrgetter("pairs"))
-    return sorted(frequent, key=lambda example: example.first.kinds[0] != kind)
+    def summary(self, kind: str) -> ReasonCount:
+        """The counts with the most frequent examples: first those with this main reason, then the others."""
+        frequent = nlargest(EXAMPLES, self._examples.values(), key=attrgetter("pairs"))
+        examples = sorted(frequent, key=lambda example: example.first.kinds[0] != kind)
+        return ReasonCount(kind, self.pairs, self.items, tuple(examples), REASON_NAMES[kind])

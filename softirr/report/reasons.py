@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.ratings import Floats
+from softirr.json_object import JsonObject
 from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.reasons import Reason, one_rater_only
 
@@ -19,7 +20,7 @@ Score = Callable[[Sequence[tuple[str, str]]], Floats]
 
 
 @dataclass(frozen=True)
-class ItemReason:
+class ItemReason(JsonObject):
     """Two texts of an item that do not match, and why.
 
     Attributes
@@ -73,13 +74,8 @@ class ItemReason:
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items[].reasons``."""
-        return {
-            "raters": list(self.raters),
-            "texts": list(self.texts),
-            "equivalence": self.equivalence,
-            **self.reason.to_dict(),
-            "difference": self.difference,
-        }
+        values = super().to_dict()
+        return values | values.pop("reason") | {"difference": self.difference}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -90,7 +91,7 @@ class RaterAgreement(JsonObject):
 
 
 @dataclass(frozen=True)
-class ItemAgreement:
+class ItemAgreement(JsonObject):
     """Agreement on one item.
 
     Attributes
@@ -132,39 +133,19 @@ class ItemAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
-        kinds = {
-            (rater, text, other_rater, other_text): reason.reason.kind
-            for reason in self.reasons
-            for (rater, other_rater), (text, other_text) in (
-                (reason.raters, reason.texts),
-                (reason.raters[::-1], reason.texts[::-1]),
-            )
-        }
+        kinds = {frozenset(zip(entry.raters, entry.texts, strict=True)): entry.reason.kind for entry in self.reasons}
         return {
-            "id": self.id,
-            "agreement": self.agreement,
-            "kappa": self.kappa,
-            "sigma": self.sigma,
-            "n_raters": self.n_raters,
+            **super().to_dict(),
             "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs],
             "matches": [match.to_dict() | {"reason": _match_reason(match, kinds)} for match in self.matches],
-            "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
-            "suggestion": list(self.suggestion),
-            "written": {rater: list(texts) for rater, texts in self.written.items()},
-            "reasons": [reason.to_dict() for reason in self.reasons],
         }
 
 
-def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str | None], str]) -> str | None:
+def _match_reason(match: Match, kinds: Mapping[frozenset[tuple[str, str | None]], str]) -> str | None:
     """The reason that most pairs of texts of a match have; None if they match."""
-    if not kinds or len(match.texts) < 2:
-        return None
-    counts: dict[str, int] = {}
-    for entry, other_entry in combinations(match.texts.items(), 2):
-        kind = kinds.get((*entry, *other_entry))
-        if kind is not None:
-            counts[kind] = counts.get(kind, 0) + 1
-    return max(counts, key=counts.__getitem__) if counts else None
+    pairs = map(frozenset, combinations(match.texts.items(), 2))
+    counts = Counter(kinds[pair] for pair in pairs if pair in kinds)
+    return max(counts, key=counts.__getitem__, default=None)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from softirr.answers.table import Excluded
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import Note
+from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, number, plural
 from softirr.provenance import Provenance, version
 from softirr.report.charts import Row, forest_chart
@@ -22,9 +23,14 @@ from softirr.report.terminal_report import report_html, report_lines
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import coefficient_name
 
+_IN_PROVENANCE = ("record", "options", "seed", "input_sha256", "pairs_by_use")
+"""Attributes that are in ``provenance`` of the JSON object."""
+_IF_PRESENT = ("terminology", "audit", "confusions", "confusion_matrix", "meanings")
+"""Attributes that the JSON object has only if they are not empty."""
+
 
 @dataclass(frozen=True, repr=False)
-class AgreementReport:
+class AgreementReport(JsonObject):
     """Everything that is known of a table's agreement under one measure.
 
     ``print(report)`` shows it as a table, :meth:`to_dict` gives it as JSON, :meth:`to_frame` as data frames,
@@ -194,36 +200,16 @@ class AgreementReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
+        values = super().to_dict()
+        del values["alpha_without"]
+        provenance = {"softirr": version(), **values.pop("provenance")}
+        provenance |= {name: values.pop(name) for name in _IN_PROVENANCE}
         return {
             "schema_version": SCHEMA_VERSION,
-            "measure": self.measure,
-            "n_items": self.n_items,
-            "n_raters": self.n_raters,
             "headline": self._headline(),
-            "coefficients": {name: value.to_dict() for name, value in self.coefficients.items()},
-            "expected_agreement": self.expected_agreement.to_dict(),
-            "raters": [rater.to_dict() for rater in self.raters],
-            "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
-            "items": [item.to_dict() for item in self.items],
-            "reasons": None if self.reasons is None else self.reasons.to_dict(),
-            "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
+            **{name: value for name, value in values.items() if value or name not in _IF_PRESENT},
             "warnings": [*self.misfits, *self.warnings],
-            "misfits": list(self.misfits),
-            **({} if self.terminology is None else {"terminology": self.terminology.to_dict()}),
-            **({} if self.audit is None else {"audit": self.audit.to_dict()}),
-            **({"confusions": [entry.to_dict() for entry in self.confusions]} if self.confusions else {}),
-            **({} if self.confusion_matrix is None else {"confusion_matrix": self.confusion_matrix.to_dict()}),
-            **({"meanings": [cluster.to_dict() for cluster in self.meanings]} if self.meanings else {}),
-            "provenance": {
-                "softirr": version(),
-                **asdict(self.provenance),
-                "record": self.record,
-                "terminologies": [asdict(entry) for entry in self.provenance.terminologies],
-                "options": dict(self.options),
-                "seed": self.seed,
-                "input_sha256": self.input_sha256,
-                "pairs_by_use": dict(self.pairs_by_use),
-            },
+            "provenance": provenance,
         }
 
     def _headline(self) -> dict[str, Any] | None:
@@ -231,6 +217,6 @@ class AgreementReport:
         key = headline_key({name: coefficient.value for name, coefficient in self.coefficients.items()})
         if key is None:
             return None
-        stands = self.alpha_without if key == "krippendorff_alpha" else ()
-        without = [{"rater": rater, "value": value} for rater, value in stands]
+        values = self.alpha_without if key == "krippendorff_alpha" else ()
+        without = [{"rater": rater, "value": value} for rater, value in values]
         return {"coefficient": key, "value": self.coefficients[key].value, "without": without}
