@@ -21,15 +21,14 @@ from softirr.answers.table import AnnotationTable
 from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
-from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
+from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.results import AgreementReport
+from softirr.report.scoring import open_scoring
 from softirr.statistics.evidence.judged import ONLY
 from softirr.statistics.evidence.sampling_frames import AuditUnit, Frames, stem
-from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 __all__ = ["AuditSheet", "AuditUnit", "Judgments", "apply", "draw_sheet", "read_sheet"]
 
@@ -87,11 +86,8 @@ def draw_sheet(
     if judgments < 1:
         raise InputError(f"The number of judgments is {judgments}, but it must be at least 1.")
     table = table_from(table)
-    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-    with cache_and_progress(scorer, cache, progress) as (store, progress_function):
-        pair_scorer = PairScorer(scorer, table.texts, cache=store, progress=progress_function)
-        frames = Frames(AnswerScorer(table, pair_scorer, method=assignment), seed)
-        units = list(islice(frames.units(), judgments))
+    with open_scoring(measure, AgreementOptions(assignment=assignment), cache, progress) as scoring:
+        units = list(islice(Frames(scoring.answers(table), seed).units(), judgments))
     if not units:
         raise InputError("There is nothing to judge: no two answers to one item differ.")
     judged = {stem(id) for id in without}

@@ -116,6 +116,7 @@ class Scorer(LoadedMeasures):
         answers : iterable of (int, mapping)
             Raw answers of all tasks (`Store.answers`).
         """
+        from softirr.report.scoring import open_scoring
         from softirr.report.what_if import with_what_if
 
         content = content or ReportContent()
@@ -137,7 +138,8 @@ class Scorer(LoadedMeasures):
             if content.reasons is not None:
                 report = replace(report, reasons=content.reasons)
             if content.what_if:
-                report = with_what_if(report, table, measure, options, cache, yielding)
+                with open_scoring(measure, options, cache, yielding) as scoring:
+                    report = with_what_if(report, table, scoring)
             result = without_items(report.to_dict(), n_compared)
         result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
         result["warnings"] += problems

@@ -14,17 +14,8 @@ from softirr.answers.sheets import Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
-from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.pairs import (
-    CacheOption,
-    PairScorer,
-    ProgressOption,
-    cache_and_progress,
-    collect_pair_counts,
-    pairs_used_for,
-)
+from softirr.meaning.measures.pairs import CacheOption, ProgressOption, collect_pair_counts, pairs_used_for
 from softirr.meaning.policy.rules import Policy
-from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.evidence import Estimated, estimated
 from softirr.report.fields import confusion_matrix, confusions
@@ -32,12 +23,11 @@ from softirr.report.inputs import AgreementOptions, ChanceMethod, read_sheets, t
 from softirr.report.items import ItemOptions, explainer, item_agreements, under_measure
 from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
-from softirr.report.result_parts import ItemAgreement, coverage_of, items_with_sources
+from softirr.report.result_parts import ItemAgreement, coverage_of
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import Scored, policy_used, scored
+from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, scored
 from softirr.report.what_if import with_what_if
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 
 def agreement(
@@ -121,33 +111,34 @@ def agreement(
         options = replace(options, chance=chance)
     table, scorer = under_measure(table_from(answers, reading), measure, policy)
     sheets = read_sheets(judgments)
-    with cache_and_progress(scorer, cache, progress) as (store, shown_progress), collect_pair_counts() as pair_counts:
-        if table.kind != TEXT:
-            options = replace(options, reasons=False, what_if=False)
-        pair_scorer = PairScorer(scorer, table.texts, cache=store, progress=shown_progress)
-        scored_table = scored(AnswerScorer(table, pair_scorer, method=options.assignment), options)
+    if table.kind != TEXT:
+        options = replace(options, reasons=False, what_if=False)
+    with open_scoring(scorer, options, cache, progress) as scoring, collect_pair_counts() as pair_counts:
+        scored_table = scored(scoring.answers(table), options)
         # the meanings first: with many items, the draws of the estimates take much memory
         meanings: tuple[MeaningCluster, ...] = ()
         if options.meanings and table.kind == TEXT:
             with pairs_used_for("meanings"):
                 meanings = meaning_clusters(scored_table.answers)
-        estimates = estimated(scored_table, sheets)
-        report = replace(_report(estimates, store, shown_progress), meanings=meanings)
+        report = replace(_report(estimated(scored_table, sheets), scoring), meanings=meanings)
+        if options.what_if:
+            with pairs_used_for("what-if"):
+                report = with_what_if(report, table, scoring)
     return replace(report, pairs_by_use=dict(pair_counts))
 
 
-def _report(estimates: Estimated, cache: PairCache | None, progress: Progress | None) -> AgreementReport:
+def _report(estimates: Estimated, scoring: Scoring) -> AgreementReport:
     """The report of a table's estimates."""
     scored_table, options = estimates.scored, estimates.scored.options
     table, measure, exact = scored_table.table, scored_table.measure, scored_table.table.kind != TEXT
     with pairs_used_for("matches and reasons"):
-        items = _items(scored_table, cache, progress)
-    report = AgreementReport(
+        items = _items(scored_table, scoring)
+    return AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
         n_raters=len(table.raters),
         coefficients=estimates.coefficients,
-        items=items_with_sources(items, measure),
+        items=items,
         excluded=table.excluded,
         provenance=replace(measure.provenance(), policy=None if exact else policy_used(table, measure).to_dict()),
         misfits=estimates.misfits,
@@ -165,19 +156,15 @@ def _report(estimates: Estimated, cache: PairCache | None, progress: Progress | 
         confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
         **report_parts(estimates),
     )
-    if not options.what_if:
-        return report
-    with pairs_used_for("what-if"):
-        return with_what_if(report, table, measure, options, cache, progress)
 
 
-def _items(scored_table: Scored, cache: PairCache | None, progress: Progress | None) -> tuple[ItemAgreement, ...]:
+def _items(scored_table: Scored, scoring: Scoring) -> tuple[ItemAgreement, ...]:
     options = scored_table.options
     item_options = ItemOptions(
         expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
         beyond=scored_table.summary.beyond_chance,
         max_pairs=MOST_PAIRS_OF_ITEM,
-        explain=explainer(scored_table.table, scored_table.measure, cache, progress) if options.reasons else None,
+        explain=explainer(scored_table.table, scoring) if options.reasons else None,
         matches=options.matches,
     )
     return item_agreements(scored_table.answers, scored_table.ratings, scored_table.scores, item_options)

@@ -14,7 +14,7 @@ justify replacing human annotators with LLMs. Proceedings of ACL 2025, 16051-160
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from softirr.answers.ratings import Floats
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
+from softirr.meaning.measures.arrays import Bools
 from softirr.numbers import interval, number, plural
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient, student_quantile
@@ -62,7 +63,7 @@ class Contest(JsonObject):
 
 
 @dataclass(frozen=True)
-class AlternativeAnnotator:
+class AlternativeAnnotator(JsonObject):
     """Result of the alternative annotator test of one model.
 
     Attributes
@@ -106,16 +107,14 @@ class AlternativeAnnotator:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
+        values = super().to_dict()
+        advantage = values.pop("advantage")
         return {
-            "model": self.model,
-            "epsilon": self.epsilon,
-            "winning_rate": self.winning_rate,
+            "annotators": values.pop("contests"),
+            **values,
             "passed": self.passed,
-            "advantage_probability": self.advantage.value,
-            "advantage_ci95": None if self.advantage.ci95 is None else list(self.advantage.ci95),
-            "annotators": [contest.to_dict() for contest in self.contests],
-            "skipped": list(self.skipped),
-            "undefined": self.undefined,
+            "advantage_probability": advantage["value"],
+            "advantage_ci95": advantage["ci95"],
         }
 
 
@@ -141,81 +140,72 @@ def alternative_annotator(
     """
     if not 0 <= epsilon < 1:
         raise InputError(f"epsilon is {epsilon:g}, but must be at least 0 and below 1.")
-    table, people = scored.table, [rater for rater in scored.table.raters if rater in set(annotators)]
+    raters = scored.table.raters
+    people = [number for number, rater in enumerate(raters) if rater in set(annotators)]
     needed = f"but at least {LEAST_ANNOTATORS} are needed"
     if len(people) < LEAST_ANNOTATORS:
         return _not_defined(model, epsilon, f"{plural(len(people), 'annotator')}, {needed}")
-    equivalence = _by_rater_pair(scored)
-    n_items = len(table.items)
-    answered, totals = {}, {}
-    for rater in (model, *people):
-        is_of_rater = table.rater == table.raters.index(rater)
-        answered[rater] = np.bincount(table.item[is_of_rater], minlength=n_items) > 0
-        shared = [equivalence[rater, person] for person in people if (rater, person) in equivalence]
-        totals[rater] = np.nansum([np.zeros(n_items), *shared], axis=0)
-    n_people = np.sum([answered[rater] for rater in people], axis=0)
-    differences: dict[str, tuple[Floats, Floats]] = {}
+    of_model = raters.index(model)
+    answered, totals, with_model = _totals(scored, of_model, people)
+    n_people = answered[people].sum(axis=0)
+    wins: dict[str, Floats] = {}
     skipped = []
-    for annotator in people:
-        is_contested = answered[model] & answered[annotator] & (n_people >= 2)
+    for person in people:
+        is_contested = answered[of_model] & answered[person] & (n_people >= 2)
         if is_contested.sum() < LEAST_ITEMS:
-            skipped.append(annotator)
+            skipped.append(raters[person])
             continue
         n_others = n_people[is_contested] - 1
-        of_model = (totals[model][is_contested] - equivalence[model, annotator][is_contested]) / n_others
-        of_annotator = totals[annotator][is_contested] / n_others
-        wins = np.full((2, n_items), np.nan)
-        wins[0, is_contested] = of_model >= of_annotator - _SAME_SCORE
-        wins[1, is_contested] = of_annotator >= of_model - _SAME_SCORE
-        differences[annotator] = wins[0], wins[1]
-    if len(differences) < LEAST_ANNOTATORS:
+        model_score = (totals[of_model] - with_model[person])[is_contested] / n_others
+        person_score = totals[person, is_contested] / n_others
+        wins[raters[person]] = np.full((2, len(n_people)), np.nan)
+        wins[raters[person]][0, is_contested] = model_score >= person_score - _SAME_SCORE
+        wins[raters[person]][1, is_contested] = person_score >= model_score - _SAME_SCORE
+    if len(wins) < LEAST_ANNOTATORS:
         reason = (
-            f"{len(differences)} of {len(people)} annotators {'has' if len(differences) == 1 else 'have'} "
-            f"{LEAST_ITEMS} items with the model and another annotator, {needed}"
+            f"{len(wins)} of {len(people)} annotators {'has' if len(wins) == 1 else 'have'} {LEAST_ITEMS} items with "
+            f"the model and another annotator, {needed}"
         )
         return _not_defined(model, epsilon, reason, tuple(skipped))
-    return _concluded(model, epsilon, differences, tuple(skipped))
+    return _concluded(model, epsilon, wins, tuple(skipped))
+
+
+def _totals(scored: Scored, model: int, people: Sequence[int]) -> tuple[Bools, Floats, Floats]:
+    """For each rater and item: whether there is an answer, the sum of its equivalences with people, and with the model.
+
+    Each has the shape (n_raters, n_items).
+    """
+    table, ratings, item = scored.table, scored.ratings, scored.ratings.comparisons.item
+    shape = len(table.raters), len(table.items)
+    answered, totals, with_model = np.zeros(shape, dtype=bool), np.zeros(shape), np.zeros(shape)
+    answered[table.rater, table.item] = True
+    left_rows, right_rows = ratings.comparisons.left_rows, ratings.comparisons.right_rows
+    for rows, other_rows in ((left_rows, right_rows), (right_rows, left_rows)):
+        rater, other_rater = ratings.rater[rows], ratings.rater[other_rows]
+        np.add.at(totals, (rater, item), np.where(np.isin(other_rater, people), scored.scores, 0.0))
+        np.add.at(with_model, (rater, item), np.where(other_rater == model, scored.scores, 0.0))
+    return answered, totals, with_model
 
 
 def _concluded(
-    model: str, epsilon: float, wins: dict[str, tuple[Floats, Floats]], skipped: tuple[str, ...]
+    model: str, epsilon: float, wins: Mapping[str, Floats], skipped: tuple[str, ...]
 ) -> AlternativeAnnotator:
     from scipy.stats import false_discovery_control
 
-    p = np.array([_p_below(annotators - models, epsilon) for models, annotators in wins.values()])
+    p = np.array([_p_below(of_person - of_model, epsilon) for of_model, of_person in wins.values()])
     won = false_discovery_control(p, method="by") <= _FALSE_DISCOVERIES
     contests = tuple(
-        Contest(
-            annotator,
-            int(np.isfinite(models).sum()),
-            float(np.nanmean(models)),
-            float(np.nanmean(annotators)),
-            float(value),
-            bool(is_won),
-        )
-        for (annotator, (models, annotators)), value, is_won in zip(wins.items(), p, won, strict=True)
+        Contest(annotator, int(np.isfinite(of_both[0]).sum()), *np.nanmean(of_both, axis=1).tolist(), value, is_won)
+        for (annotator, of_both), value, is_won in zip(wins.items(), p.tolist(), won.tolist(), strict=True)
     )
-    return AlternativeAnnotator(
-        model, epsilon, float(won.mean()), _advantage([models for models, _ in wins.values()]), contests, skipped
-    )
+    advantage = _advantage(np.array([of_model for of_model, _ in wins.values()]))
+    return AlternativeAnnotator(model, epsilon, float(won.mean()), advantage, contests, skipped)
 
 
 def _not_defined(model: str, epsilon: float, reason: str, skipped: tuple[str, ...] = ()) -> AlternativeAnnotator:
     return AlternativeAnnotator(
         model, epsilon, None, Coefficient(None, undefined=reason), skipped=skipped, undefined=reason
     )
-
-
-def _by_rater_pair(scored: Scored) -> dict[tuple[str, str], Floats]:
-    """Equivalence of the answers of two raters on each item, shape (n_items,), NaN if one is missing."""
-    comparisons, raters, n_items = scored.ratings.comparisons, scored.table.raters, len(scored.table.items)
-    by_pair: dict[tuple[str, str], Floats] = {}
-    for pair, (a, b) in enumerate(comparisons.rater_pairs.tolist()):
-        of_pair = comparisons.rater_pair == pair
-        values = np.full(n_items, np.nan)
-        values[comparisons.item[of_pair]] = scored.scores[of_pair]
-        by_pair[raters[a], raters[b]] = by_pair[raters[b], raters[a]] = values
-    return by_pair
 
 
 def _p_below(values: Floats, epsilon: float) -> float:
@@ -228,18 +218,12 @@ def _p_below(values: Floats, epsilon: float) -> float:
     return float(ttest_1samp(finite_values, epsilon, alternative="less").pvalue)
 
 
-def _advantage(wins: list[Floats]) -> Coefficient:
+def _advantage(wins: Floats) -> Coefficient:
     """Mean over annotators of the model's share of items, with its interval over items (linearized)."""
-    shares = [float(np.nanmean(contest_wins)) for contest_wins in wins]
+    shares, is_contested = np.nanmean(wins, axis=1, keepdims=True), np.isfinite(wins)
     value = float(np.mean(shares))
-    influence = np.sum(
-        [
-            np.where(np.isfinite(contest_wins), contest_wins - share, 0.0) / np.isfinite(contest_wins).sum() / len(wins)
-            for contest_wins, share in zip(wins, shares, strict=True)
-        ],
-        axis=0,
-    )
-    n = int(np.any(np.isfinite(wins), axis=0).sum())
-    error = float(np.sqrt(np.sum(influence**2) * n / (n - 1)))
+    influence = np.where(is_contested, wins - shares, 0.0) / is_contested.sum(axis=1, keepdims=True) / len(wins)
+    n = int(is_contested.any(axis=0).sum())
+    error = float(np.sqrt(np.sum(influence.sum(axis=0) ** 2) * n / (n - 1)))
     reach = student_quantile(n - 1) * error
     return Coefficient(value, error, (max(value - reach, 0.0), min(value + reach, 1.0)))

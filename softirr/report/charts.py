@@ -36,7 +36,7 @@ class Row:
 
     label: str
     value: float | None
-    ci95: tuple[float, float] | None
+    ci95: Sequence[float] | None
     is_difference: bool = False
     note: str = ""
 
@@ -269,7 +269,7 @@ def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, ta
         Drawn as a dashed line.
     """
     low = min(0.0, math.floor(min((value, *(ci95 or ()))) * 5) / 5)
-    drawing = Drawing(300, 50, f"{title}: {_numbers(Row(title, value, (ci95[0], ci95[1]) if ci95 else None))}")
+    drawing = Drawing(300, 50, f"{title}: {_numbers(Row(title, value, ci95))}")
 
     def x(axis_value: float) -> float:
         return 12 + (min(max(axis_value, low), 1.0) - low) / (1 - low) * 276

@@ -5,39 +5,39 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
-from softirr.answers.prepare import split_table
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.errors import InputError
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
-from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
-from softirr.meaning.policy.measure import under_policy
-from softirr.meaning.policy.rules import Policy, find_policy
+from softirr.meaning.policy.rules import Policy
 from softirr.numbers import plural
 from softirr.report.compared_parts import (
     NOT_AUDITED,
     Part,
     choose_coefficient,
     differences_of,
+    estimated_part,
     few_items,
-    open_scoring,
     reading_notes,
 )
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, is_table, table_from
-from softirr.report.scoring import policy_used
-from softirr.statistics.comparisons.groups import Group
+from softirr.report.items import text_under_measure
+from softirr.report.scoring import open_scoring, policy_used
 
 _SEPARATE_CHANCE = (
     "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "
     "differ in both."
+)
+_AUDITED_IN_PART = (
+    "Some coefficients are audited and others are not: the difference contains the error of the measure in those that "
+    "are not."
 )
 
 
@@ -103,35 +103,24 @@ def compare(
     """
     if items not in ("auto", "same", "other"):
         raise InputError(f"The option items is {items!r}, but must be auto, same or other.")
-    parts_to_score = _parts(tables, measure, measures, policies, items == "same")
-    with ExitStack() as stack:
-        scored_parts = []
-        for label, (table, scorer) in parts_to_score.items():
-            scoring = stack.enter_context(open_scoring(scorer, options, cache, progress))
-            scored_parts.append(scoring.part(label, table, judgments))
-    return _comparison(
-        scored_parts, coefficient, "measures" if measures else "policies" if policies else "tables", items, adjust
-    )
+    compared = "measures" if measures else "policies" if policies else "tables"
+    if compared == "tables":
+        parts_to_score = {label: (table, measure) for label, table in _several(tables, items == "same").items()}
+    elif not is_table(tables):
+        raise InputError("Measures and policies are compared on one table, not on several.")
+    else:
+        parts_to_score = _on_one_table(table_from(tables), measure, measures, policies)
+        if len(parts_to_score) < 2:
+            raise InputError(f"A comparison needs at least two different {compared}.")
+    parts = []
+    for label, (table, scorer) in parts_to_score.items():
+        with open_scoring(scorer, options, cache, progress) as scoring:
+            parts.append(estimated_part(scoring, label, table, judgments))
+    return _comparison(parts, coefficient, compared, items, adjust)
 
 
-def _parts(
-    tables: Any,
-    measure: str | Measure,
-    measures: Sequence[str | Measure],
-    policies: Sequence[str | Policy],
-    common_items: bool,
-) -> dict[str, tuple[AnnotationTable, str | Measure]]:
-    """Each part of the comparison by its label: a table, and the measure that scores it."""
-    if measures or policies:
-        if not is_table(tables):
-            raise InputError("Measures and policies are compared on one table, not on several.")
-        table = table_from(tables)
-        refuse_weights(table, "A comparison")
-        by_name = {scorer if isinstance(scorer, str) else scorer.name: (table, scorer) for scorer in measures}
-        scored_by_label = by_name or _under_policies(table, measure, policies)
-        if len(scored_by_label) < 2:
-            raise InputError(f"A comparison needs at least two different {'measures' if measures else 'policies'}.")
-        return scored_by_label
+def _several(tables: Any, common_items: bool) -> dict[str, AnnotationTable]:
+    """Several tables by their labels, with all of their items or with those that they have in common."""
     if is_table(tables) or not isinstance(tables, Iterable):
         raise InputError("A comparison needs at least two tables.")
     letters = (chr(ord("A") + n) if n < 26 else str(n + 1) for n in count())
@@ -141,68 +130,53 @@ def _parts(
         raise InputError("A comparison needs at least two tables.")
     for table in table_by_label.values():
         refuse_weights(table, "A comparison")
-    compared = _same_items(table_by_label) if common_items else table_by_label
-    return {label: (table, measure) for label, table in compared.items()}
+    return _same_items(table_by_label) if common_items else table_by_label
 
 
-def _under_policies(
-    table: AnnotationTable, measure: str | Measure, policies: Sequence[str | Policy]
+def _on_one_table(
+    table: AnnotationTable,
+    measure: str | Measure,
+    measures: Sequence[str | Measure],
+    policies: Sequence[str | Policy],
 ) -> dict[str, tuple[AnnotationTable, str | Measure]]:
-    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-    by_label: dict[str, tuple[AnnotationTable, str | Measure]] = {}
-    for policy in policies:
-        rules = find_policy(policy) if isinstance(policy, str) else policy
-        label = policy if isinstance(policy, str) else policy.describe()
-        by_label[label] = split_table(table, rules.split), under_policy(scorer, rules)
-    return by_label
+    """A table with each measure, or the measure under each policy, by the name of the measure or policy."""
+    refuse_weights(table, "A comparison")
+    if measures:
+        return {scorer if isinstance(scorer, str) else scorer.name: (table, scorer) for scorer in measures}
+    return {
+        policy if isinstance(policy, str) else policy.describe(): text_under_measure(table, measure, policy)
+        for policy in policies
+    }
 
 
-def _comparison(
-    scored_parts: Sequence[Part], requested: str | None, compared: str, items: str, adjust: bool
-) -> Comparison:
-    name = choose_coefficient(scored_parts, requested)
-    samples = [scored_part.sample(name) for scored_part in scored_parts]
+def _comparison(parts: Sequence[Part], requested: str | None, compared: str, items: str, adjust: bool) -> Comparison:
+    name = choose_coefficient(parts, requested)
+    samples = [part.sample(name) for part in parts]
     groups = [
-        scored_part.group(sample, scored_part.estimates.coefficients[name])
-        for scored_part, sample in zip(scored_parts, samples, strict=True)
+        part.group(sample, part.estimates.coefficients[name]) for part, sample in zip(parts, samples, strict=True)
     ]
     differences = differences_of(groups, samples, items == "other", adjust)
-    notes = reading_notes({scored_part.label: scored_part.table for scored_part in scored_parts})
-    warnings = [*notes, _SEPARATE_CHANCE, *few_items(groups)]
-    warnings += [
-        f"{scored_part.label}: the judgments are not used. {scored_part.problem}"
-        for scored_part in scored_parts
-        if scored_part.problem
+    n_judged = sum(group.audited for group in groups)
+    warnings = [
+        *reading_notes({part.label: part.table for part in parts}),
+        _SEPARATE_CHANCE,
+        *few_items(groups),
+        *(f"{part.label}: the judgments are not used. {part.problem}" for part in parts if part.problem),
+        *([NOT_AUDITED] if n_judged == 0 else [_AUDITED_IN_PART] if n_judged < len(groups) else []),
+        *dict.fromkeys(chain.from_iterable(part.estimates.warnings for part in parts)),
     ]
-    warnings += _audit_notes(groups)
-    warnings += dict.fromkeys(chain.from_iterable(scored_part.estimates.warnings for scored_part in scored_parts))
-    misfits = chain.from_iterable(scored_part.estimates.misfits for scored_part in scored_parts)
     return Comparison(
         name,
         tuple(groups),
         differences,
-        measure=", ".join(dict.fromkeys(scored_part.scored.measure.name for scored_part in scored_parts)),
-        policy=policy_used(scored_parts[0].table, scored_parts[0].scored.measure)
-        if compared != "policies"
-        else Policy(),
+        measure=", ".join(dict.fromkeys(part.scored.measure.name for part in parts)),
+        policy=Policy() if compared == "policies" else policy_used(parts[0].table, parts[0].scored.measure),
         compared=compared,
         paired=bool(differences) and all(change.n_shared > 1 for change in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,
         warnings=tuple(warnings),
-        misfits=tuple(dict.fromkeys(misfits)),
+        misfits=tuple(dict.fromkeys(chain.from_iterable(part.estimates.misfits for part in parts))),
     )
-
-
-def _audit_notes(groups: Sequence[Group]) -> list[str]:
-    n_judged = sum(group.audited for group in groups)
-    if n_judged == 0:
-        return [NOT_AUDITED]
-    if n_judged == len(groups):
-        return []
-    return [
-        "Some coefficients are audited and others are not: the difference contains the error of the measure in those "
-        "that are not."
-    ]
 
 
 def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTable]:

@@ -16,19 +16,19 @@ from softirr.errors import InputError
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.numbers import plural
-from softirr.report.alternative_annotator import AlternativeAnnotator, alternative_annotator
+from softirr.report.alternative_annotator import alternative_annotator
 from softirr.report.compared_parts import (
     NOT_AUDITED,
-    Scoring,
     differences_of,
+    estimated_part,
     few_items,
-    open_scoring,
     reading_notes,
 )
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.rater_contrast import JudgedPart, JudgedRaters
-from softirr.report.scoring import Scored, policy_used, scored
+from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, scored
+from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.comparisons.difference import equivalence_p, holm
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group, verdict, with_adjusted_intervals
 
@@ -88,14 +88,21 @@ def compare_models(
     >>> comparison.differences[0].b, comparison.differences[0].difference.value
     ('model:one', 0.0)
     """
-    _check_options(coefficient, margin)
+    if coefficient not in ("cohen_kappa", "observed_agreement"):
+        raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
+    if not 0 <= margin < 1:
+        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
     table = table_from(table)
     model_names, people = _models_and_people(table, models)
     refuse_weights(table, "A comparison")
     with open_scoring(measure, options, cache, progress) as scoring:
         contrasts = _Contrasts(table, people, coefficient, scoring, judgments)
         contrasts.add(model_names)
-        tests = _alternative_tests(table, scoring, model_names, people, epsilon)
+        tests = []
+        if epsilon is not None:
+            for model in model_names:
+                of_model = scored(scoring.answers(table.part(raters=[*people, model])), scoring.options)
+                tests.append(alternative_annotator(of_model, model, people, epsilon))
         each_person = _each_with_the_others(table.part(raters=people), coefficient, scoring)
     groups, differences = contrasts.groups, contrasts.differences
     warnings = _model_warnings(len(differences), adjust, bool(judgments), bool(tests), bool(each_person))
@@ -110,17 +117,10 @@ def compare_models(
         adjusted="holm" if adjust and len(differences) > 1 else None,
         others=each_person,
         margin=margin,
-        alternative=tests,
+        alternative=tuple(tests),
         warnings=(*few_items(groups), *([] if judgments else [NOT_AUDITED]), *contrasts.warnings, *warnings),
         misfits=tuple(contrasts.misfits),
     )
-
-
-def _check_options(coefficient: str, margin: float) -> None:
-    if coefficient not in ("cohen_kappa", "observed_agreement"):
-        raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
-    if not 0 <= margin < 1:
-        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
 
 
 def _model_warnings(
@@ -199,19 +199,20 @@ class _Contrasts:
         if not len(shared.item):
             self.warnings.append(f"{model}: no item has an answer of this rater and of two others.")
             return
-        people = self._scoring.part("others", shared.part(raters=self._people))
-        everyone = self._scoring.part(model, shared)
+        of_people = shared.part(raters=self._people)
+        people = estimated_part(self._scoring, f"{OTHERS}, on items of {model}", of_people)
+        everyone = estimated_part(self._scoring, model, shared)
         self.misfits |= dict.fromkeys(everyone.estimates.misfits)
         self.warnings += everyone.estimates.warnings
-        among_people = people.sample(self._coefficient)
-        with_model = everyone.rater_sample(self._coefficient, model)
+        samples: Sequence[Sample] = (
+            people.sample(self._coefficient),
+            everyone.rater_sample(self._coefficient, model),
+        )
         if self._judged is not None:
-            judged = self._judged.compared(model, self._people, shared.items, self._coefficient)
-            self.warnings += _few_judged(judged, model)
-            among_people, with_model = judged
-        label = f"{OTHERS}, on items of {model}"
-        self.groups += [replace(people.group(among_people), label=label), everyone.group(with_model)]
-        self.differences += differences_of(self.groups[-2:], [among_people, with_model], False, adjust=False)
+            samples = judged = self._judged.compared(model, self._people, shared.items, self._coefficient)
+            self.warnings += _few_judged(*judged, model)
+        self.groups += [people.group(samples[0]), everyone.group(samples[1])]
+        self.differences += differences_of(self.groups[-2:], samples, False, adjust=False)
         self.warnings += _sparse(everyone.scored, model)
 
     def _shared_items(self, model: str) -> list[str]:
@@ -241,37 +242,18 @@ def _each_with_the_others(people: AnnotationTable, coefficient: str, scoring: Sc
     """Agreement of each person with the other people: the range that people have."""
     if len(people.raters) < 3:
         return ()
-    people_part = scoring.part("", people)
-    samples = [people_part.rater_sample(coefficient, rater) for rater in people.raters]
-    return tuple(
-        replace(people_part.group(sample), label=rater)
-        for rater, sample in zip(people.raters, samples, strict=True)
-        if sample.coefficient.value is not None
-    )
+    part = estimated_part(scoring, "", people)
+    groups = [replace(part.group(part.rater_sample(coefficient, rater)), label=rater) for rater in people.raters]
+    return tuple(group for group in groups if group.coefficient.value is not None)
 
 
-def _alternative_tests(
-    table: AnnotationTable, scoring: Scoring, models: Sequence[str], people: Sequence[str], epsilon: float | None
-) -> tuple[AlternativeAnnotator, ...]:
-    if epsilon is None:
-        return ()
-    tests = []
-    for model in models:
-        scored_table = scored(scoring.answers(table.part(raters=[*people, model])), scoring.options)
-        tests.append(alternative_annotator(scored_table, model, people, epsilon))
-    return tuple(tests)
-
-
-def _few_judged(judged_parts: Sequence[JudgedPart], model: str) -> list[str]:
-    if all(
-        judged_part.coefficient.value is None or judged_part.coefficient.ci95 is not None
-        for judged_part in judged_parts
-    ):
+def _few_judged(people: JudgedPart, with_model: JudgedPart, model: str) -> list[str]:
+    coefficients = people.coefficient, with_model.coefficient
+    if all(coefficient.value is None or coefficient.ci95 is not None for coefficient in coefficients):
         return []
-    n_people, n_model = (judged_part.judged for judged_part in judged_parts)
     return [
-        f"{model}: too few pairs are judged for an interval ({n_model} of {model} with the others, {n_people} of the "
-        "others with each other): judge more pairs."
+        f"{model}: too few pairs are judged for an interval ({with_model.judged} of {model} with the others, "
+        f"{people.judged} of the others with each other): judge more pairs."
     ]
 
 

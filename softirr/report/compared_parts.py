@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,21 +13,15 @@ from softirr.answers.missing import unchecked_in_words
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
 from softirr.errors import InputError, Note
-from softirr.meaning.measures import Measure
-from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
-from softirr.provenance import Progress
 from softirr.report.evidence import Estimated, estimated
-from softirr.report.inputs import AgreementOptions, read_sheets
+from softirr.report.inputs import read_sheets
 from softirr.report.key_figures import HEADLINE
-from softirr.report.scoring import Scored, scored
+from softirr.report.scoring import Scored, Scoring, scored
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.comparisons.difference import at_levels, difference, holm, holm_levels, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
-from softirr.statistics.matching.answer_scorer import AnswerScorer
 
 NOT_AUDITED = (
     "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
@@ -43,48 +36,6 @@ def reading_notes(tables: Mapping[str, AnnotationTable]) -> list[str]:
         for sentence in (*table.warnings, *unchecked_in_words(table)):
             labels.setdefault(Note(sentence), []).append(label)
     return [note if len(of) == len(tables) else note.of(", ".join(of)) for note, of in labels.items()]
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """How the tables of a comparison are scored: the same for all of them."""
-
-    measure: Measure
-    options: AgreementOptions
-    cache: PairCache | None
-    progress: Progress | None
-
-    def answers(self, table: AnnotationTable) -> AnswerScorer:
-        """The scorer of the answers of a table."""
-        scorer = PairScorer(self.measure, table.texts, cache=self.cache, progress=self.progress)
-        return AnswerScorer(table, scorer, method=self.options.assignment)
-
-    def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
-        """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""
-        read = read_sheets(sheets)
-        scored_table = scored(self.answers(table), self.options)
-        try:
-            return Part(label, estimated(scored_table, read))
-        except InputError as error:
-            if not read:
-                raise
-            return Part(label, estimated(scored_table), str(error))
-
-
-@contextlib.contextmanager
-def open_scoring(
-    measure: str | Measure, options: AgreementOptions | None, cache: CacheOption, progress: ProgressOption
-) -> Iterator[Scoring]:
-    """Open a measure for a comparison; pairs of a model that several parts share are scored once.
-
-    Parameters
-    ----------
-    measure, options, cache, progress
-        As for :func:`softirr.agreement`.
-    """
-    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
-    with cache_and_progress(scorer, cache, progress) as (store, reporter):
-        yield Scoring(scorer, options or AgreementOptions(), store, reporter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +91,18 @@ class Part:
     def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
         """A line of the comparison."""
         return Group(self.label, len(sample.items), len(self.table.raters), coefficient or sample.coefficient)
+
+
+def estimated_part(scoring: Scoring, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
+    """A table with its estimates; if no judgment is of its answers, without judgments and with the reason."""
+    read = read_sheets(sheets)
+    scored_table = scored(scoring.answers(table), scoring.options)
+    try:
+        return Part(label, estimated(scored_table, read))
+    except InputError as error:
+        if not read:
+            raise
+        return Part(label, estimated(scored_table), str(error))
 
 
 def choose_coefficient(scored_parts: Sequence[Part], requested: str | None) -> str:

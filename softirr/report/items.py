@@ -13,22 +13,20 @@ from softirr.answers.kinds import TEXT
 from softirr.answers.prepare import split_table
 from softirr.answers.ratings import Floats, Ints, Ratings, item_means
 from softirr.answers.table import AnnotationTable
-from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.arrays import Bools, find_keys
-from softirr.meaning.measures.cache import PairCache
+from softirr.meaning.measures.arrays import find_keys, mutual
 from softirr.meaning.measures.kinds import KindMeasure
-from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
+from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.reasons import Reason
 from softirr.meaning.policy.rules import Policy, find_policy
 from softirr.meaning.policy.text_parts import known_words
-from softirr.provenance import Progress
-from softirr.report.inputs import table_from
+from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.reasons import Explain, explain_items, open_pairs
-from softirr.report.result_parts import ItemAgreement, items_with_sources
+from softirr.report.result_parts import ItemAgreement, with_sources
+from softirr.report.scoring import Scoring, open_scoring
 from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
@@ -65,22 +63,25 @@ def item_agreement(
     [0.91, None]
     """
     table, base = under_measure(table_from(table), measure, policy)
-    with cache_and_progress(base, cache, progress) as (store, shown_progress):
-        scorer = PairScorer(base, table.texts, cache=store, progress=shown_progress)
-        ratings = Ratings.of(table)
-        answers = AnswerScorer(table, scorer, method=assignment)
-        scores = answers.of_comparisons(ratings)
-        explain_pairs = explainer(table, base, store, shown_progress) if reasons and table.kind == TEXT else None
-        items = item_agreements(answers, ratings, scores, ItemOptions(explain=explain_pairs))
-        return items_with_sources(items, base)
+    with open_scoring(base, AgreementOptions(assignment=assignment), cache, progress) as scoring:
+        answers, ratings = scoring.answers(table), Ratings.of(table)
+        options = ItemOptions(explain=explainer(table, scoring) if reasons and table.kind == TEXT else None)
+        return item_agreements(answers, ratings, answers.of_comparisons(ratings), options)
 
 
 def under_measure(
     table: AnnotationTable, measure: str | Measure, policy: Policy | str | None
 ) -> tuple[AnnotationTable, Measure]:
-    """The table and the measure under a policy; a table that was split already stays."""
+    """The table and the measure that scores it: the distance of its kind, or a measure of texts under a policy."""
     if table.kind != TEXT:
         return table, measure if isinstance(measure, KindMeasure) else KindMeasure(table)
+    return text_under_measure(table, measure, policy)
+
+
+def text_under_measure(
+    table: AnnotationTable, measure: str | Measure, policy: Policy | str | None
+) -> tuple[AnnotationTable, Measure]:
+    """A table of texts and the measure under a policy; a table that was split already stays."""
     scorer = measure_by_name(measure) if isinstance(measure, str) else measure
     if policy is None:
         return table, scorer
@@ -88,27 +89,15 @@ def under_measure(
     return split_table(table, policy_object.split), under_policy(scorer, policy_object)
 
 
-def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
-    """The function that explains pairs of texts of this table.
-
-    Parameters
-    ----------
-    cache, progress
-        As for :func:`softirr.meaning.policy.explain.explain`.
-
-    Returns
-    -------
-    callable
-        For :func:`softirr.report.items.item_agreements`.
-    """
+def explainer(table: AnnotationTable, scoring: Scoring) -> Explain:
+    """The function that explains pairs of texts of this table, for :func:`item_agreements`."""
     project_words = known_words(table.texts)
 
-    def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
-        if directions is None:
-            directions = np.repeat(equivalence[:, None], 2, axis=1)
-        return explain(pairs, measure, directions, project_words=project_words, cache=cache, progress=progress)
+    def explained(pairs: Sequence[tuple[str, str]], directions: Floats) -> tuple[Reason, ...]:
+        cache, progress = scoring.cache, scoring.progress
+        return explain(pairs, scoring.measure, directions, project_words=project_words, cache=cache, progress=progress)
 
-    return asked
+    return explained
 
 
 _NOT_MATCHED = Consensus((), {}, ())
@@ -156,15 +145,14 @@ def item_agreements(
     """
     text_scores = _TextScores(answers, ratings) if options.matches or options.explain is not None else None
     builder = _Builder(answers.table, ratings, scores, options, text_scores)
-    items = [builder.item(number, id) for number, id in enumerate(answers.table.items)]
+    items = with_sources([builder.item(number) for number in range(len(answers.table.items))], answers.scorer.measure)
     if options.explain is None or text_scores is None:
         return tuple(items)
-    directions = text_scores.directions if answers.scorer.directional else None
     unmatched = [
-        open_pairs(builder.texts_of(number), text_scores.equal, THRESHOLD) if builder.is_small(number) else []
+        open_pairs(builder.texts_of(number), text_scores.equal) if builder.is_small(number) else []
         for number in range(len(items))
     ]
-    reasons = explain_items(unmatched, text_scores.equal, directions, options.explain)
+    reasons = explain_items(unmatched, text_scores.directions, options.explain)
     return tuple(
         replace(item, reasons=item_reasons) if item_reasons else item
         for item, item_reasons in zip(items, reasons, strict=True)
@@ -208,7 +196,7 @@ class _Builder:
         first, last = self._pairs[number]
         return len(self._listed(number)) == last - first and sum(map(len, self.texts_of(number).values())) <= MANY
 
-    def item(self, number: int, id: str) -> ItemAgreement:
+    def item(self, number: int) -> ItemAgreement:
         """The entry of an item, without reasons."""
         table, options, raters = self._table, self._options, self._table.raters
         texts_by_rater = self.texts_of(number)
@@ -226,25 +214,17 @@ class _Builder:
         suggestion: tuple[str, ...] = matched.suggestion
         if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
             suggestion = (table.split.join(suggestion),)
-        return ItemAgreement(
-            id,
-            mean,
-            len(texts_by_rater),
-            tuple(
-                (raters[self._rater[self._left[i]]], raters[self._rater[self._right[i]]], self._scores[i])
-                for i in self._listed(number)
-            ),
-            matched.matches,
-            matched.unmatched,
-            suggestion,
-            kappa=kappa,
-            sigma=float(self._sigmas[number]) if last > first and options.beyond is not None else None,
-            written=original_texts,
+        sigma = float(self._sigmas[number]) if last > first and options.beyond is not None else None
+        pairs = tuple(
+            (raters[self._rater[self._left[i]]], raters[self._rater[self._right[i]]], self._scores[i])
+            for i in self._listed(number)
         )
+        texts = (matched.matches, matched.unmatched, suggestion, original_texts)
+        return ItemAgreement(table.items[number], mean, kappa, sigma, len(texts_by_rater), pairs, *texts)
 
 
 class _TextScores:
-    """Equivalences, and directions if the measure has them, of the texts that different raters gave to one item."""
+    """Directions and equivalences of the texts that different raters gave to one item."""
 
     def __init__(self, answers: AnswerScorer, ratings: Ratings) -> None:
         texts, self._method = answers.table.texts, answers.method
@@ -252,37 +232,25 @@ class _TextScores:
         self._size = max(len(texts), 1)
         low, high = answers.text_pairs_of_items(ratings)
         self._keys = low * self._size + high
-        self._equivalence = answers.scorer.score(low, high)
-        self._entail = answers.scorer.entail(low, high)
+        self._directions, self._is_directional = answers.scorer.directions(low, high), answers.scorer.directional
 
     def consensus(self, texts_by_rater: dict[str, tuple[str, ...]]) -> Consensus:
-        directions = self.directions if self._entail is not None else None
-        return consensus(texts_by_rater, self.equal, directions, method=self._method)
+        forward = (lambda pairs: self.directions(pairs)[:, 0]) if self._is_directional else None
+        return consensus(texts_by_rater, self.equal, forward, method=self._method)
 
     def equal(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(a ≡ b) of texts of different raters."""
-        _, index, is_scored = self._find(pairs)
-        result = np.zeros(len(pairs))
-        result[is_scored] = self._equivalence[index[is_scored]]
-        return result
+        return mutual(self.directions(pairs))
 
     def directions(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """P(a ⇒ b) of texts of different raters."""
-        assert self._entail is not None
-        is_turned, index, is_scored = self._find(pairs)
-        result = np.zeros(len(pairs))
-        result[is_scored] = self._entail[index[is_scored], is_turned[is_scored].astype(np.int64)]
-        return result
-
-    def _find(self, pairs: Sequence[tuple[str, str]]) -> tuple[Bools, Ints, Bools]:
-        """Whether the second text has the lower number, the index of the pair, and whether the pair was scored.
-
-        Two texts of one rater were not.
-        """
+        """P(a ⇒ b) and P(b ⇒ a) of texts of different raters, shape (n, 2); 0 for two texts of one rater."""
         number = self._number
         flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
         a, b = flat[::2], flat[1::2]
-        return a > b, *find_keys(self._keys, pair_keys(a, b, self._size))
+        index, is_scored = find_keys(self._keys, pair_keys(a, b, self._size))
+        result = np.zeros((len(pairs), 2))
+        result[is_scored] = self._directions[index[is_scored]]
+        return np.where((a > b)[:, None], result[:, ::-1], result)
 
 
 def _bounds(sorted_codes: Ints, size: int) -> list[tuple[int, int]]:

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from softirr.answers.sheets import plain_cell
 from softirr.errors import InputError, writing
+from softirr.json_object import JsonObject
 from softirr.report.methods import methods_paragraph
 from softirr.report.view import View, view
 
 FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "matches"]
-_TEXTS: tuple[str, ...] = (
-    "undefined",
-    "suggestion",
-    "reasons",
-    "what_differs",
-    "text_a",
-    "text_b",
-    "reason",
-    "also",
-    "words",
-    "text",
-    "relation",
+_COLUMNS: dict[FrameKind, tuple[list[str], list[str]]] = {
+    "coefficients": (["coefficient"], ["value", "standard_error", "low", "high", "undefined"]),
+    "items": (
+        ["item"],
+        ["agreement", "kappa", "sigma", "n_raters", "suggestion", "reasons", "what_differs", "priority"],
+    ),
+    "raters": (["rater"], ["n_items", "agreement", "low", "high", "cohen_kappa", "sigma"]),
+    "pairs": (
+        ["rater_a", "rater_b"],
+        ["n_items", "agreement", "low", "high", "expected_agreement", "cohen_kappa", "sigma"],
+    ),
+    "reasons": (["item", "rater_a", "rater_b"], ["text_a", "text_b", "equivalence", "reason", "also", "words"]),
+    "matches": (["item", "match", "rater"], ["text", "equivalence", "relation", "support"]),
+}
+"""Columns that name a row, and the other columns, of each part of a report."""
+_NUMBERS = frozenset(
+    {"value", "standard_error", "low", "high", "agreement", "kappa", "sigma", "priority", "expected_agreement"}
+    | {"cohen_kappa", "equivalence"}
 )
-_NO_INTERVAL = (None, None)
-_COUNTS = ("n_items", "n_raters", "support")
+_SEPARATE = {"ci95": ("low", "high"), "raters": ("rater_a", "rater_b"), "texts": ("text_a", "text_b")}
+"""Columns of two values that a row has under one name."""
+_SOURCES = {
+    "coefficient": "key",
+    "item": "id",
+    "rater": "id",
+    "what_differs": "sentence",
+    "expected_agreement": "expected",
+    "reason": "kind",
+}
+"""Names that the values of a column have in a row."""
 
 
 def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
@@ -49,11 +65,12 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     except ImportError:
         raise InputError("Data frames need pandas: pip install pandas.") from None
     frame = pd.DataFrame(rows, columns=[*index, *columns])
-    numbers = [name for name in columns if name not in _TEXTS]
-    return frame.astype({name: "float64" for name in numbers if name not in _COUNTS}).set_index(index)
+    return frame.astype({name: "float64" for name in columns if name in _NUMBERS}).set_index(index)
 
 
-def report_part(report: Mapping[str, Any], kind: FrameKind, report_view: View | None = None) -> _Part:
+def report_part(
+    report: Mapping[str, Any], kind: FrameKind, report_view: View | None = None
+) -> tuple[list[str], list[str], list[list[Any]]]:
     """A part of a report as rows of plain values.
 
     Parameters
@@ -66,7 +83,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind, report_view: View | 
 
     Returns
     -------
-    (list of str, list of str, list of tuple)
+    (list of str, list of str, list of list)
         Columns that name a row, the other columns, and the rows.
 
     Raises
@@ -74,93 +91,45 @@ def report_part(report: Mapping[str, Any], kind: FrameKind, report_view: View | 
     InputError
         If the part is unknown.
     """
-    if kind not in _PARTS:
-        raise InputError(f"A report has no part {kind!r}: it has {', '.join(get_args(FrameKind))}.")
-    return _PARTS[kind](report_view or view(report), report)
+    if kind not in _COLUMNS:
+        raise InputError(f"A report has no part {kind!r}: it has {', '.join(_COLUMNS)}.")
+    index, columns = _COLUMNS[kind]
+    rows = map(_with_columns, _entries(report, kind, report_view or view(report)))
+    return index, columns, [[row[column] for column in (*index, *columns)] for row in rows]
 
 
-_Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
+def _entries(report: Mapping[str, Any], kind: FrameKind, report_view: View) -> Iterable[dict[str, Any]]:
+    if kind == "reasons":
+        return [{"item": item["id"], **reason} for item in report["items"] for reason in item["reasons"]]
+    if kind == "matches":
+        return (row for item in report["items"] for row in _matches(item))
+    rows: dict[str, Iterable[JsonObject]] = {
+        "coefficients": report_view.coefficients,
+        "items": (*report_view.items, *report_view.uncompared),
+        "raters": report_view.people,
+        "pairs": report_view.pairs,
+    }
+    return (row.to_dict() for row in rows[kind])
 
 
-def _coefficients(report_view: View, _: Mapping[str, Any]) -> _Part:
-    columns = ["value", "standard_error", "low", "high", "undefined"]
-    rows = [
-        (row.key, row.value, row.standard_error, *(row.ci95 or _NO_INTERVAL), row.undefined)
-        for row in report_view.coefficients
-    ]
-    return ["coefficient"], columns, rows
-
-
-def _items(report_view: View, _: Mapping[str, Any]) -> _Part:
-    columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion", "reasons", "what_differs", "priority"]
-    rows = [
-        (
-            *(row.id, row.agreement, row.kappa, row.sigma, row.n_raters, list(row.suggestion), list(row.reasons)),
-            *(row.sentence, row.priority),
-        )
-        for row in (*report_view.items, *report_view.uncompared)
-    ]
-    return ["item"], columns, rows
-
-
-def _raters(report_view: View, _: Mapping[str, Any]) -> _Part:
-    rows = [
-        (row.id, row.n_items, row.agreement, *(row.ci95 or _NO_INTERVAL), row.cohen_kappa, row.sigma)
-        for row in report_view.people
-    ]
-    return ["rater"], ["n_items", "agreement", "low", "high", "cohen_kappa", "sigma"], rows
-
-
-def _pairs(report_view: View, _: Mapping[str, Any]) -> _Part:
-    columns = ["n_items", "agreement", "low", "high", "expected_agreement", "cohen_kappa", "sigma"]
-    rows = [
-        (*row.raters, row.n_items, row.agreement, *(row.ci95 or _NO_INTERVAL), row.expected, row.cohen_kappa, row.sigma)
-        for row in report_view.pairs
-    ]
-    return ["rater_a", "rater_b"], columns, rows
-
-
-def _reasons(_: View, report: Mapping[str, Any]) -> _Part:
-    rows = [
-        (
-            item["id"],
-            *reason["raters"],
-            *reason["texts"],
-            reason["equivalence"],
-            reason["kind"],
-            reason["also"],
-            reason["words"],
-        )
-        for item in report["items"]
-        for reason in item["reasons"]
-    ]
-    columns = ["text_a", "text_b", "equivalence", "reason", "also", "words"]
-    return ["item", "rater_a", "rater_b"], columns, rows
-
-
-def _matches(_: View, report: Mapping[str, Any]) -> _Part:
+def _matches(item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     """A row for each text: the texts of a match have its number, and one that no other rater has is not matched."""
-    rows: list[tuple[Any, ...]] = []
-    for item in report["items"]:
-        for number, match in enumerate(item["matches"], start=1):
-            values = (match["equivalence"], match["relation"], match["support"])
-            rows += [(item["id"], number, rater, text, *values) for rater, text in match["texts"].items()]
-        rows += [
-            (item["id"], 0, rater, text, None, "unmatched", 1)
-            for rater, texts in item["unmatched"].items()
-            for text in texts
-        ]
-    return ["item", "match", "rater"], ["text", "equivalence", "relation", "support"], rows
+    alone = {"match": 0, "equivalence": None, "relation": "unmatched", "support": 1}
+    for number, match in enumerate(item["matches"], start=1):
+        for rater, text in match["texts"].items():
+            names = {"item": item["id"], "match": number, "rater": rater, "text": text}
+            yield names | {name: match[name] for name in ("equivalence", "relation", "support")}
+    for rater, texts in item["unmatched"].items():
+        for text in texts:
+            yield alone | {"item": item["id"], "rater": rater, "text": text}
 
 
-_PARTS: dict[str, Callable[[View, Mapping[str, Any]], _Part]] = {
-    "coefficients": _coefficients,
-    "items": _items,
-    "raters": _raters,
-    "pairs": _pairs,
-    "reasons": _reasons,
-    "matches": _matches,
-}
+def _with_columns(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its values under the names of the columns."""
+    values = dict(entry)
+    for name, columns in _SEPARATE.items():
+        values |= zip(columns, entry.get(name) or (None, None), strict=True)
+    return {column: values[source] for column, source in _SOURCES.items() if source in values} | values
 
 
 def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str | None = None) -> None:

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.ratings import Floats
+from softirr.defaults import THRESHOLD
 from softirr.json_object import JsonObject
+from softirr.meaning.measures.arrays import mutual
 from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.reasons import Reason, one_rater_only
 
-Explain = Callable[[Sequence[tuple[str, str]], Floats, Floats | None], Sequence[Reason]]
-"""Reasons of pairs of texts, from their equivalence and directions."""
 Score = Callable[[Sequence[tuple[str, str]]], Floats]
+"""Values of pairs of texts."""
+Explain = Callable[[Sequence[tuple[str, str]], Floats], Sequence[Reason]]
+"""Reasons of pairs of texts, from their directions."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,14 @@ class OpenPair:
     texts: tuple[str | None, str | None]
     lone: int | None = None
 
+    @property
+    def sorted_texts(self) -> tuple[str, str] | None:
+        """Both texts in order; None if one wrote none."""
+        text, other_text = self.texts
+        return None if text is None or other_text is None else (min(text, other_text), max(text, other_text))
 
-def open_pairs(texts_by_rater: Mapping[str, Sequence[str]], score: Score, threshold: float) -> list[OpenPair]:
+
+def open_pairs(texts_by_rater: Mapping[str, Sequence[str]], score: Score) -> list[OpenPair]:
     """The pairs of texts of an item that do not match, for every two raters.
 
     A text matches if a text of the other rater reaches the threshold. Texts of both that have no match are
@@ -110,7 +119,7 @@ def open_pairs(texts_by_rater: Mapping[str, Sequence[str]], score: Score, thresh
     for raters, left_texts, right_texts in differing:
         stop = start + len(left_texts) * len(right_texts)
         if stop > start:
-            result += _of_sets(raters, left_texts, right_texts, values[start:stop], threshold)
+            result += _of_sets(raters, left_texts, right_texts, values[start:stop])
         else:
             result += [OpenPair(raters, (text, None), 0) for text in left_texts]
             result += [OpenPair(raters, (None, text), 1) for text in right_texts]
@@ -119,14 +128,14 @@ def open_pairs(texts_by_rater: Mapping[str, Sequence[str]], score: Score, thresh
 
 
 def _of_sets(
-    raters: tuple[str, str], left_texts: Sequence[str], right_texts: Sequence[str], p: list[float], threshold: float
+    raters: tuple[str, str], left_texts: Sequence[str], right_texts: Sequence[str], p: list[float]
 ) -> Iterator[OpenPair]:
     """The open pairs of two sets; `p` is row by row how equal their texts are."""
     width = len(right_texts)
     in_row = [p[start : start + width] for start in range(0, len(p), width)]
     in_column = [p[column::width] for column in range(width)]
-    rows = {row: None for row, values in enumerate(in_row) if max(values) < threshold}
-    columns = {column: None for column, values in enumerate(in_column) if max(values) < threshold}
+    rows = {row: None for row, values in enumerate(in_row) if max(values) < THRESHOLD}
+    columns = {column: None for column, values in enumerate(in_column) if max(values) < THRESHOLD}
     for _, row, column in sorted((-in_row[row][column], row, column) for row in rows for column in columns):
         if row in rows and column in columns:
             del rows[row], columns[column]
@@ -139,7 +148,7 @@ def _of_sets(
 
 
 def explain_items(
-    items: Sequence[Sequence[OpenPair]], score: Score, directions: Score | None, explain: Explain
+    items: Sequence[Sequence[OpenPair]], directions: Score, explain: Explain
 ) -> list[tuple[ItemReason, ...]]:
     """The reasons of every item; each pair of texts is explained once.
 
@@ -147,43 +156,27 @@ def explain_items(
     ----------
     items : sequence of sequences of OpenPair
         For each item what :func:`open_pairs` gives.
-    score : callable
-        P(a ≡ b) of pairs of texts.
-    directions : callable or None
-        P(a ⇒ b) of pairs of texts, if the measure has directions.
+    directions : callable
+        P(a ⇒ b) and P(b ⇒ a) of pairs of texts, shape (n, 2).
     explain : callable
         Gives the reasons.
     """
-    pairs: dict[tuple[str, str], int] = {}
-    for open_item_pairs in items:
-        for reason in open_item_pairs:
-            text, other_text = reason.texts
-            if text is not None and other_text is not None:
-                pairs.setdefault((min(text, other_text), max(text, other_text)), len(pairs))
-    text_pairs = list(pairs)
-    equivalence = score(text_pairs) if text_pairs else np.zeros(0)
-    both_directions = None
-    if directions is not None and text_pairs:
-        both_directions = np.stack([directions(text_pairs), directions([(b, a) for a, b in text_pairs])], axis=1)
-    reasons = explain(text_pairs, equivalence, both_directions) if text_pairs else ()
-    return [
-        tuple(_reason(reason, pairs, equivalence, reasons) for reason in open_item_pairs) for open_item_pairs in items
-    ]
+    found = (pair.sorted_texts for open_item_pairs in items for pair in open_item_pairs)
+    pairs = list(dict.fromkeys(texts for texts in found if texts is not None))
+    both_directions = directions(pairs) if pairs else np.zeros((0, 2))
+    reasons = explain(pairs, both_directions) if pairs else ()
+    explained = dict(zip(pairs, zip(mutual(both_directions).tolist(), reasons, strict=True), strict=True))
+    return [tuple(_reason(pair, explained) for pair in open_item_pairs) for open_item_pairs in items]
 
 
-def _reason(
-    difference: OpenPair, pairs: Mapping[tuple[str, str], int], equivalence: Floats, reasons: Sequence[Reason]
-) -> ItemReason:
-    text, other_text = difference.texts
-    if text is None or other_text is None:
-        return ItemReason(
-            difference.raters,
-            difference.texts,
-            0.0,
-            one_rater_only(text or other_text or "", is_left=other_text is None),
-        )
-    index = pairs[min(text, other_text), max(text, other_text)]
-    reason = reasons[index] if text <= other_text else reasons[index].turned()
-    if difference.lone is not None and reason.kind == "unrelated":
-        reason = one_rater_only(other_text if difference.lone else text, is_left=not difference.lone)
-    return ItemReason(difference.raters, difference.texts, float(equivalence[index]), reason)
+def _reason(pair: OpenPair, explained: Mapping[tuple[str, str], tuple[float, Reason]]) -> ItemReason:
+    if pair.sorted_texts is None:
+        text, other_text = pair.texts
+        reason = one_rater_only(text or other_text or "", is_left=other_text is None)
+        return ItemReason(pair.raters, pair.texts, 0.0, reason)
+    equivalence, reason = explained[pair.sorted_texts]
+    if pair.texts != pair.sorted_texts:
+        reason = reason.turned()
+    if pair.lone is not None and reason.kind == "unrelated":
+        reason = one_rater_only(pair.texts[pair.lone] or "", is_left=not pair.lone)
+    return ItemReason(pair.raters, pair.texts, equivalence, reason)

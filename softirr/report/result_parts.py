@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -100,18 +100,18 @@ class ItemAgreement(JsonObject):
         Id of the item, as in the input.
     agreement : float or None
         Mean equivalence of its pairs of answers; None with fewer than two answers.
-    n_raters : int
-        How many raters answered it.
-    pairs : tuple of (str, str, float)
-        Two raters and the equivalence of their answers.
-    matches, unmatched, suggestion
-        See :func:`softirr.statistics.matching.consensus.consensus`.
     kappa : float or None
         Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is
         Fleiss' kappa. None if it was not requested or is undefined.
     sigma : float or None
         Share of its pairs of answers that fewer than 5% of the pairs of answers to different items exceed. None if it
         was not requested or is undefined. At 0 the answers are as far apart as answers to different items.
+    n_raters : int
+        How many raters answered it.
+    pairs : tuple of (str, str, float)
+        Two raters and the equivalence of their answers.
+    matches, unmatched, suggestion
+        See :func:`softirr.statistics.matching.consensus.consensus`.
     written : dict of str to tuple of str
         Raters with split answers (:func:`softirr.answers.prepare.split_table`), and their texts as they wrote
         them.
@@ -121,14 +121,14 @@ class ItemAgreement(JsonObject):
 
     id: str
     agreement: float | None
+    kappa: float | None
+    sigma: float | None
     n_raters: int
     pairs: tuple[tuple[str, str, float], ...]
     matches: tuple[Match, ...]
     unmatched: dict[str, tuple[str, ...]]
     suggestion: tuple[str, ...]
-    kappa: float | None = None
-    sigma: float | None = None
-    written: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    written: dict[str, tuple[str, ...]]
     reasons: tuple[ItemReason, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -197,18 +197,14 @@ def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage
     return TerminologyCoverage(len(table.texts), n_known)
 
 
-def items_with_sources(items: Sequence[ItemAgreement], measure: Measure) -> tuple[ItemAgreement, ...]:
+def with_sources(items: Sequence[ItemAgreement], measure: Measure) -> Sequence[ItemAgreement]:
     """Items with the source of the scores of each match; unchanged if the measure has no terminology."""
     if terminologies_of(measure) is None:
-        return tuple(items)
+        return items
     pairs = [(match.texts[a], match.texts[b]) for item in items for match in item.matches for a, b, _ in match.pairs]
     sources = iter(sources_of(measure, pairs))
-    return tuple(
-        replace(
-            item,
-            matches=tuple(
-                replace(match, sources=tuple(sorted({next(sources) for _ in match.pairs}))) for match in item.matches
-            ),
-        )
-        for item in items
-    )
+
+    def sourced(match: Match) -> Match:
+        return replace(match, sources=tuple(sorted({next(sources) for _ in match.pairs})))
+
+    return [replace(item, matches=tuple(map(sourced, item.matches))) for item in items]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import contextlib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,10 +13,19 @@ from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
 from softirr.meaning.measures import Measure
+from softirr.meaning.measures import measure as measure_by_name
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import check_kind
-from softirr.meaning.measures.pairs import pairs_used_for
+from softirr.meaning.measures.pairs import (
+    CacheOption,
+    PairScorer,
+    ProgressOption,
+    cache_and_progress,
+    pairs_used_for,
+)
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
+from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance, PairEquivalence
@@ -39,6 +49,37 @@ With larger ones fewer, as the square of their size.
 _SET_SIZE = 4
 COSTLY_PAIRS = 2_000
 """The same, in pairs of texts, when the measure is not cheap."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How tables are scored: the same for all tables of a report or a comparison."""
+
+    measure: Measure
+    options: AgreementOptions
+    cache: PairCache | None
+    progress: Progress | None
+
+    def answers(self, table: AnnotationTable, measure: Measure | None = None) -> AnswerScorer:
+        """The scorer of the answers of a table, under another measure if one is given."""
+        scorer = PairScorer(measure or self.measure, table.texts, cache=self.cache, progress=self.progress)
+        return AnswerScorer(table, scorer, method=self.options.assignment)
+
+
+@contextlib.contextmanager
+def open_scoring(
+    measure: str | Measure, options: AgreementOptions | None, cache: CacheOption, progress: ProgressOption
+) -> Iterator[Scoring]:
+    """Open a measure; pairs of a model that several tables or parts of a report share are scored once.
+
+    Parameters
+    ----------
+    measure, options, cache, progress
+        As for :func:`softirr.agreement`.
+    """
+    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
+    with cache_and_progress(scorer, cache, progress) as (store, reporter):
+        yield Scoring(scorer, options or AgreementOptions(), store, reporter)
 
 
 @dataclass(frozen=True, eq=False)

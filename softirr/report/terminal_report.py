@@ -153,27 +153,19 @@ def _confused(report_view: View) -> Iterable[Block]:
 
 
 def _people(report_view: View) -> Iterable[Block]:
-    has_detail = any(row.detail for row in report_view.people)
-    head = ("rater", "items", "agreement", "95% interval", *(["level of detail"] if has_detail else []))
+    head = ("rater", "items", "agreement", "95% interval", "level of detail")
     rows = [
-        (
-            row.name,
-            f"{row.n_items:,}",
-            cell(row.agreement),
-            interval(row.ci95, none=""),
-            *([row.detail] if has_detail else []),
-        )
+        (row.name, f"{row.n_items:,}", cell(row.agreement), interval(row.ci95, none=""), row.detail)
         for row in report_view.people
     ]
-    yield from ("", (head, rows))
+    n_columns = 5 if any(row.detail for row in report_view.people) else 4
+    yield from ("", (head[:n_columns], [row[:n_columns] for row in rows]))
 
 
 def _items(report_view: View) -> Iterable[Block]:
-    items = [row for row in report_view.items if row.agreement is not None and row.agreement < _SHOWN_AS_1][
-        :_FIRST_ROWS
-    ]
+    items = [row for row in report_view.items if (row.agreement or 0.0) < _SHOWN_AS_1]
     if items:
-        rows = [(_shortened(row.name), cell(row.agreement), printable(row.sentence)) for row in items]
+        rows = [(_shortened(row.name), cell(row.agreement), printable(row.sentence)) for row in items[:_FIRST_ROWS]]
         yield from ("", (("look at first", "agreement", "what differs"), rows), report_view.order)
 
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Pooling, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.measure import policy_of, under_policy, without_policy
-from softirr.provenance import Progress
-from softirr.report.inputs import AgreementOptions
 from softirr.report.key_figures import headline_key
 from softirr.report.reason_counts import WhatIf
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import coefficient_estimate
+from softirr.report.scoring import Scoring, coefficient_estimate
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import coefficient_of_draws
 from softirr.statistics.coefficients.registry import definition
@@ -50,81 +47,58 @@ class _HeadlineEstimates:
     ----------
     table : AnnotationTable
         The sampled items.
-    measure : Measure
-        The report's measure.
+    scoring : Scoring
+        The report's measure and options.
     key : str
         Key of the coefficient.
     value : float
         The coefficient of the whole table.
     expected : float
         Expected agreement of the pooled answers of the whole table.
-    options : AgreementOptions
-        Options of the report.
-    cache, progress
-        As for :func:`with_what_if`.
     """
 
     table: AnnotationTable
-    measure: Measure
+    scoring: Scoring
     key: str
     value: float
     expected: float
-    options: AgreementOptions
-    cache: PairCache | None
-    progress: Progress | None
-
-    def answers(self, measure: Measure) -> AnswerScorer:
-        """What scores the answers of the table under a measure."""
-        scorer = PairScorer(measure, self.table.texts, cache=self.cache, progress=self.progress)
-        return AnswerScorer(self.table, scorer, method=self.options.assignment)
 
     def of(self, measure: Measure, shift: float) -> Estimate | None:
         """The coefficient, with its agreement by chance increased by a shift; None if no answers can be compared."""
-        options, by_chance = self.options, None
-        if not self.measure.has_blocks:
+        options, by_chance = self.scoring.options, None
+        if not self.scoring.measure.has_blocks:
             by_chance = min(max(self.expected + shift, 0.0), 1.0)
         elif options.chance == "auto" and len(self.table.answers) > _EXACT_WHAT_IF:
             # the same permutations with and without an attribute, so that their common error cancels in the difference
             options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        return coefficient_estimate(self.answers(measure), self.key, options, by_chance)
+        return coefficient_estimate(self.scoring.answers(self.table, measure), self.key, options, by_chance)
 
     def shift(self) -> ChanceShift | None:
         """Finds the shift of an attribute and the measure without it; None if `of` computes agreement by chance."""
-        if self.measure.has_blocks or definition(self.key).chance is None:
+        if self.scoring.measure.has_blocks or definition(self.key).chance is None:
             return None
         slope = (1 - self.value) / max(1 - self.expected, 0.01)
-        return ChanceShift(self.answers(self.measure), self.answers, slope=slope, seed=self.options.seed)
+        answers_under = partial(self.scoring.answers, self.table)
+        return ChanceShift(answers_under(), answers_under, slope=slope, seed=self.scoring.options.seed)
 
 
-def with_what_if(
-    report: AgreementReport,
-    table: AnnotationTable,
-    measure: Measure,
-    options: AgreementOptions,
-    cache: CacheOption = "auto",
-    progress: ProgressOption = "auto",
-) -> AgreementReport:
+def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scoring) -> AgreementReport:
     """The report with its headline coefficient under policies that ignore one attribute more.
 
     Parameters
     ----------
     report : AgreementReport
         With the reasons of all items.
-    table, measure, options, cache, progress
-        As for :func:`softirr.agreement`.
     """
     key = headline_key({name: coefficient.value for name, coefficient in report.coefficients.items()})
     if key is None or report.reasons is None:
         return report
     expected = report.expected_agreement.fleiss or 0.0
     attributes = [count.kind for count in report.reasons.kinds if count.kind in KINDS]
-    table = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, options.seed)
-    with cache_and_progress(measure, cache, progress) as (store, shown_progress):
-        estimates = _HeadlineEstimates(
-            table, measure, key, float(report.coefficients[key]), expected, options, store, shown_progress
-        )
-        differences = _without_attributes(estimates, attributes)
-    return replace(report, reasons=replace(report.reasons, what_if=differences))
+    most_items = MOST_ITEMS if scoring.measure.has_blocks else COSTLY_MOST_ITEMS
+    sample = _sample(table, most_items, scoring.options.seed)
+    estimates = _HeadlineEstimates(sample, scoring, key, float(report.coefficients[key]), expected)
+    return replace(report, reasons=replace(report.reasons, what_if=_without_attributes(estimates, attributes)))
 
 
 def _without_attributes(estimates: _HeadlineEstimates, attributes: Sequence[str]) -> tuple[WhatIf, ...]:
@@ -145,7 +119,8 @@ def _without_attributes(estimates: _HeadlineEstimates, attributes: Sequence[str]
     tuple of WhatIf
         The largest difference first; nothing if the measure cannot be put under another policy.
     """
-    measure, value, policy = estimates.measure, estimates.value, policy_of(estimates.measure)
+    measure, value = estimates.scoring.measure, estimates.value
+    policy = policy_of(measure)
     new = [kind for kind in attributes if kind not in policy.ignore]
     n = len(Ratings.of(estimates.table).comparable_items)
     if not new or n < 2:

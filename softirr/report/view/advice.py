@@ -23,7 +23,7 @@ from softirr.report.key_figures import (
 )
 from softirr.report.task_sentence import quoted
 from softirr.report.view.names import Links, Names
-from softirr.report.view.verdict import Interval, Verdict, ends
+from softirr.report.view.verdict import Interval, Verdict
 from softirr.statistics.coefficients.intervals import NORMAL
 from softirr.text import printable
 
@@ -55,6 +55,7 @@ CLAUSES = {
 """For each reason a clause about two texts, and the question that a rule settles."""
 _RULES = (*KINDS, "more general", "list", "spelling")
 """Reasons that a guideline can settle."""
+_FRACTIONS = {1 / 4: "a quarter", 1 / 3: "a third", 1 / 2: "half", 2 / 3: "two thirds", 3 / 4: "three quarters"}
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,8 @@ def _person_cause(rater: Mapping[str, Any], n_items: int, names: Names, links: L
         f"{number(agreement_of_others['value'])} with each other."
     )
     scale = (
-        Scale(f"{name} with the others", rater["agreement"], ends(rater["agreement_ci95"])),
-        Scale("The others with each other", agreement_of_others["value"], ends(agreement_of_others["ci95"])),
+        Scale(f"{name} with the others", rater["agreement"], rater["agreement_ci95"]),
+        Scale("The others with each other", agreement_of_others["value"], agreement_of_others["ci95"]),
     )
     link = links.rater(rater["id"])
     text = f"See the {plural(min(WORST_ITEMS, n_items), f'worst {names.item}')}" if link else None
@@ -162,15 +163,8 @@ def _largest_reason(report: Mapping[str, Any]) -> tuple[str, float, list[str]] |
 
 
 def _share_in_words(share: float) -> str:
-    fractions = (
-        (1 / 4, "a quarter"),
-        (1 / 3, "a third"),
-        (1 / 2, "half"),
-        (2 / 3, "two thirds"),
-        (3 / 4, "three quarters"),
-    )
-    nearest, words = min(fractions, key=lambda entry: abs(entry[0] - share))
-    return words if abs(nearest - share) < 0.02 else f"{share:.0%}"
+    nearest = min(_FRACTIONS, key=lambda fraction: abs(fraction - share))
+    return _FRACTIONS[nearest] if abs(nearest - share) < 0.02 else f"{share:.0%}"
 
 
 def next_step_of(

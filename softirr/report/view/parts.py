@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 from softirr.json_object import JsonObject
 from softirr.report.view.advice import Cause, Step
 from softirr.report.view.verdict import Interval, Verdict
 
 
-@dataclass(frozen=True)
-class CoefficientRow(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class Row(JsonObject):
+    """A row of a table of the view."""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any], **values: Any) -> Self:
+        """A row with the values that an entry of a report has under the same names, and with other values."""
+        names = {attribute.name for attribute in fields(cls)}
+        return cls(**{name: value for name, value in entry.items() if name in names} | values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoefficientRow(Row):
     """A coefficient.
 
     Attributes
@@ -31,15 +43,15 @@ class CoefficientRow(JsonObject):
     title: str
     meaning: str
     value: float | None
-    standard_error: float | None
+    standard_error: float | None = None
     ci95: Interval | None
     expected: float | None
     by_measure: float | None
     undefined: str | None
 
 
-@dataclass(frozen=True)
-class ConfusedRow(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class ConfusedRow(Row):
     """Two different values that raters gave to the same items.
 
     Attributes
@@ -56,8 +68,8 @@ class ConfusedRow(JsonObject):
     example: str
 
 
-@dataclass(frozen=True)
-class FieldRow(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class FieldRow(Row):
     """A field.
 
     Attributes
@@ -70,11 +82,11 @@ class FieldRow(JsonObject):
         Shown name of the rater with lower agreement than the others, if the interval supports it.
     confused : tuple of ConfusedRow
         The most frequent first.
-    categories : tuple of str
+    categories : sequence of str
         Categories of the confusion matrix; empty for fields without categories.
-    confusion : tuple of tuple of int
+    confusion : sequence of sequence of int
         Pairs of answers by the two categories, symmetric.
-    labels : dict of str to tuple of int
+    labels : dict of str to sequence of int
         Number of answers in each category, by the shown name of the rater.
     """
 
@@ -90,14 +102,14 @@ class FieldRow(JsonObject):
     n_left_out: int = 0
     below: str = ""
     confused: tuple[ConfusedRow, ...] = ()
-    categories: tuple[str, ...] = ()
-    confusion: tuple[tuple[int, ...], ...] = ()
-    labels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    categories: Sequence[str] = ()
+    confusion: Sequence[Sequence[int]] = ()
+    labels: dict[str, Sequence[int]] = field(default_factory=dict)
     link: str | None = None
 
 
-@dataclass(frozen=True)
-class PersonRow(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class PersonRow(Row):
     """A rater; `agreement` is the agreement with the other raters.
 
     Attributes
@@ -130,8 +142,8 @@ class PersonRow(JsonObject):
     link: str | None
 
 
-@dataclass(frozen=True)
-class PairRow(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class PairRow(Row):
     """Two raters who share items."""
 
     raters: tuple[str, str]
@@ -144,8 +156,8 @@ class PairRow(JsonObject):
     n_items: int
 
 
-@dataclass(frozen=True)
-class ItemRow(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class ItemRow(Row):
     """An item.
 
     Attributes
@@ -154,7 +166,7 @@ class ItemRow(JsonObject):
         None with fewer than two answers.
     sentence : str
         Who differs, and in what.
-    reasons : tuple of str
+    reasons : sequence of str
         Kinds of reasons why texts do not match.
     note : str
         A sentence about its answers that a reader has to know; empty if there is none.
@@ -165,20 +177,20 @@ class ItemRow(JsonObject):
     id: str
     name: str
     agreement: float | None
-    kappa: float | None
-    sigma: float | None
+    kappa: float | None = None
+    sigma: float | None = None
     n_raters: int
-    suggestion: tuple[str, ...]
-    reasons: tuple[str, ...]
+    suggestion: Sequence[str] = ()
+    reasons: Sequence[str]
     sentence: str
-    note: str
+    note: str = ""
     priority: float | None
-    is_done: bool
+    is_done: bool = False
     link: str | None
 
 
-@dataclass(frozen=True)
-class MeaningRow(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class MeaningRow(Row):
     """A cluster of equivalent texts.
 
     Attributes

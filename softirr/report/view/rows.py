@@ -15,7 +15,6 @@ from softirr.report.key_figures import by_measure, expected_agreement, raters_be
 from softirr.report.task_sentence import task_sentence
 from softirr.report.view.names import Links, Names
 from softirr.report.view.parts import CoefficientRow, ConfusedRow, FieldRow, ItemRow, MeaningRow, PairRow, PersonRow
-from softirr.report.view.verdict import ends
 from softirr.statistics.coefficients.registry import (
     coefficient_keys,
     coefficient_name,
@@ -32,18 +31,14 @@ def coefficient_rows(report: Mapping[str, Any], names: Names) -> Iterable[Coeffi
     """The coefficients of a report, in its order."""
     for key, coefficient in report["coefficients"].items():
         meaning = definition(key).meaning if key in coefficient_keys() else ""
-        value = coefficient["value"]
-        yield CoefficientRow(
+        yield CoefficientRow.of(
+            coefficient,
             key=key,
             name=coefficient_name(key),
             title=coefficient_title(key),
             meaning=meaning.format(item=names.item, rater=names.rater),
-            value=value,
-            standard_error=coefficient.get("standard_error"),
-            ci95=ends(coefficient["ci95"]),
-            expected=None if value is None else expected_agreement(report, key),
+            expected=None if coefficient["value"] is None else expected_agreement(report, key),
             by_measure=by_measure(coefficient) if coefficient.get("judgments") else None,
-            undefined=coefficient["undefined"],
         )
 
 
@@ -58,15 +53,13 @@ def person_rows(report: Mapping[str, Any], names: Names, links: Links) -> tuple[
     for rater in report["raters"]:
         key, leaning = rater["id"], tendency.get(rater["id"]) or {}
         rows.append(
-            PersonRow(
-                id=key,
+            PersonRow.of(
+                rater,
                 name=names.of_rater(key),
                 is_model=key.startswith(MODEL),
-                agreement=rater["agreement"],
-                ci95=ends(rater["agreement_ci95"]),
+                ci95=rater["agreement_ci95"],
                 cohen_kappa=_value(rater, "cohen_kappa"),
                 sigma=_value(rater, "sigma"),
-                n_items=rater["n_items"],
                 left_out=left_out[key],
                 detail=level_of_detail(leaning.get("more_general", 0), leaning.get("more_specific", 0)),
                 seconds=seconds.get(key),
@@ -81,19 +74,18 @@ def person_rows(report: Mapping[str, Any], names: Names, links: Links) -> tuple[
 def pair_rows(report: Mapping[str, Any], names: Names) -> tuple[PairRow, ...]:
     """The pairs of raters of a report, lowest agreement first."""
     rows = [
-        PairRow(
-            raters=(a, b),
-            names=(names.of_rater(a), names.of_rater(b)),
+        PairRow.of(
+            pair,
+            raters=tuple(pair["raters"]),
+            names=tuple(map(names.of_rater, pair["raters"])),
             agreement=pair["observed_agreement"],
-            ci95=ends(pair["observed_agreement_ci95"]),
+            ci95=pair["observed_agreement_ci95"],
             expected=pair.get("expected_agreement"),
             cohen_kappa=_value(pair, "cohen_kappa"),
             sigma=_value(pair, "sigma"),
-            n_items=pair["n_items"],
         )
         for pair in report["rater_pairs"]
         if pair["observed_agreement"] is not None
-        for a, b in (pair["raters"],)
     ]
     return tuple(sorted(rows, key=lambda row: (row.agreement, row.names)))
 
@@ -140,19 +132,12 @@ def item_row(item: Mapping[str, Any], names: Names, links: Links, *, threshold: 
         answers = _answers(item)
         shown_names = {rater: names.of_rater(rater) for rater in answers["raters"]}
         sentence = task_sentence(answers, shown_names, threshold=threshold, rater=names.rater)
-    return ItemRow(
-        id=item["id"],
+    return ItemRow.of(
+        item,
         name=names.of_item(item["id"]),
-        agreement=item["agreement"],
-        kappa=item.get("kappa"),
-        sigma=item.get("sigma"),
-        n_raters=item["n_raters"],
-        suggestion=tuple(item.get("suggestion") or ()),
-        reasons=tuple(dict.fromkeys(reason["kind"] for reason in item.get("reasons") or ())),
+        reasons=list(dict.fromkeys(reason["kind"] for reason in item.get("reasons") or ())),
         sentence=sentence,
-        note=item.get("note", ""),
         priority=item_priority(item),
-        is_done=bool(item.get("is_done")),
         link=links.item(item["id"]),
     )
 
@@ -170,39 +155,36 @@ def field_row(field: Mapping[str, Any], names: Names, links: Links) -> FieldRow:
     """A field, from an entry of ``fields`` (:func:`softirr.report.fields.field_row`)."""
     matrix = field.get("confusion_matrix") or {}
     below = field.get("deviates")
-    return FieldRow(
+    return FieldRow.of(
+        field,
         name=printable(readable_name(field["name"])),
         kind=printable(field["kind"]),
-        coefficient=field["coefficient"],
         title=None if field["coefficient"] is None else coefficient_title(field["coefficient"]),
-        value=field["value"],
-        ci95=ends(field["ci95"]),
         expected=field.get("expected_agreement"),
-        n_items=field["n_items"],
         item_word=field.get("item_word") or names.item,
-        n_left_out=field.get("n_left_out") or 0,
         below="" if below is None else names.of_rater(below),
         confused=tuple(_confused(entry, names) for entry in field.get("confusions") or ()),
-        categories=tuple(map(printable, matrix.get("categories") or ())),
-        confusion=tuple(tuple(counts) for counts in matrix.get("pairs") or ()),
-        labels={names.of_rater(rater): tuple(counts) for rater, counts in (matrix.get("labels") or {}).items()},
+        categories=[printable(category) for category in matrix.get("categories") or ()],
+        confusion=matrix.get("pairs") or (),
+        labels={names.of_rater(rater): counts for rater, counts in (matrix.get("labels") or {}).items()},
         link=links.field(field["name"]),
     )
 
 
 def _confused(entry: Mapping[str, Any], names: Names) -> ConfusedRow:
-    a, b = (printable(value) for value in entry["values"])
-    return ConfusedRow((a, b), entry["pairs"], entry["items"], names.of_item(entry["examples"][0]))
+    a, b = map(printable, entry["values"])
+    example = names.of_item(entry["examples"][0])
+    return ConfusedRow(values=(a, b), n_pairs=entry["pairs"], n_items=entry["items"], example=example)
 
 
 def meaning_row(cluster: Mapping[str, Any], names: Names, links: Links) -> MeaningRow:
     """A cluster of equivalent texts, from an entry of ``meanings``."""
     return MeaningRow(
-        printable(cluster["name"]),
-        tuple((printable(text), n) for text, n in cluster["texts"].items()),
-        tuple((names.of_rater(rater), n) for rater, n in cluster["raters"].items()),
-        len(cluster["items"]),
-        links.items(list(cluster["items"]), cluster["name"]),
+        name=printable(cluster["name"]),
+        texts=tuple((printable(text), n) for text, n in cluster["texts"].items()),
+        raters=tuple((names.of_rater(rater), n) for rater, n in cluster["raters"].items()),
+        n_items=len(cluster["items"]),
+        link=links.items(list(cluster["items"]), cluster["name"]),
     )
 
 

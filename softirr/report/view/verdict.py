@@ -17,7 +17,8 @@ from softirr.text import printable
 DEFAULT_TARGET = 0.667
 DEFAULT_SOURCE = "the limit of Krippendorff (2004) for tentative conclusions"
 
-Interval = tuple[float, float]
+Interval = Sequence[float]
+"""The two ends of an interval."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
         sentence = f"There is no agreement to report yet: {reason}."
         return Verdict("undefined", sentence, "", None, None, None, None, target, source, 0)
     name, coefficient = best
-    value, ci95 = coefficient["value"], ends(coefficient.get("ci95"))
+    value, ci95 = coefficient["value"], coefficient.get("ci95")
     judgments = coefficient.get("judgments") or 0
     low, high = ci95 or (value, value)
     state = "met" if low >= target else "missed" if high < target else "undecided"
@@ -80,11 +81,6 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
     title = coefficient_title(name)
     basis = _basis(report, title, judgments, names)
     return Verdict(state, sentence, basis, name, title, value, ci95, target, source, judgments)
-
-
-def ends(ci95: Sequence[float] | None) -> Interval | None:
-    """The two ends of an interval of the JSON; None if there is none."""
-    return (float(ci95[0]), float(ci95[1])) if ci95 else None
 
 
 def _basis(report: Mapping[str, Any], title: str, judgments: int, names: Names) -> str:

@@ -148,8 +148,12 @@ def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[st
     def same(pairs: Any) -> Any:
         return np.array([float(a == b) for a, b in pairs])
 
-    unmatched = open_pairs(given_texts, same, 0.5)
-    (reasons,) = explain_items([unmatched], same, None, lambda pairs, *_: explain(pairs, measure("exact")))
+    unmatched = open_pairs(given_texts, same)
+    (reasons,) = explain_items(
+        [unmatched],
+        lambda pairs: np.repeat(same(pairs)[:, None], 2, axis=1),
+        lambda pairs, _: explain(pairs, measure("exact")),
+    )
     for a, texts_of_a in given_texts.items():
         for b, texts_of_b in given_texts.items():
             reasons_of_pair = [reason for reason in reasons if reason.raters == (a, b)]
@@ -166,7 +170,7 @@ def test_texts_without_a_match_are_paired_the_closest_first(n: int, m: int, data
     values = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7])
     p = np.array(data.draw(st.lists(values, min_size=n * m, max_size=n * m))).reshape(n, m)
     ann_texts, ben_texts = [f"a{i}" for i in range(n)], [f"b{j}" for j in range(m)]
-    unmatched = open_pairs({"ann": ann_texts, "ben": ben_texts}, lambda _: p.ravel(), 0.5)
+    unmatched = open_pairs({"ann": ann_texts, "ben": ben_texts}, lambda _: p.ravel())
     rows, columns = np.flatnonzero(p.max(axis=1) < 0.5).tolist(), np.flatnonzero(p.max(axis=0) < 0.5).tolist()
     expected = []
     while rows and columns:
