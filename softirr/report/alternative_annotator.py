@@ -192,13 +192,13 @@ def _concluded(
 ) -> AlternativeAnnotator:
     from scipy.stats import false_discovery_control
 
-    p = np.array([_p_below(of_person - of_model, epsilon) for of_model, of_person in wins.values()])
+    of_both = np.array(list(wins.values()))
+    p = np.array([_p_below(of_person - of_model, epsilon) for of_model, of_person in of_both])
     won = false_discovery_control(p, method="by") <= _FALSE_DISCOVERIES
-    contests = tuple(
-        Contest(annotator, int(np.isfinite(of_both[0]).sum()), *np.nanmean(of_both, axis=1).tolist(), value, is_won)
-        for (annotator, of_both), value, is_won in zip(wins.items(), p.tolist(), won.tolist(), strict=True)
-    )
-    advantage = _advantage(np.array([of_model for of_model, _ in wins.values()]))
+    n_items, shares = np.isfinite(of_both[:, 0]).sum(axis=1), np.nanmean(of_both, axis=2)
+    rows = zip(wins, n_items.tolist(), shares.tolist(), p.tolist(), won.tolist(), strict=True)
+    contests = tuple(Contest(name, n, of_model, of_person, *test) for name, n, (of_model, of_person), *test in rows)
+    advantage = _advantage(of_both[:, 0])
     return AlternativeAnnotator(model, epsilon, float(won.mean()), advantage, contests, skipped)
 
 

@@ -193,23 +193,15 @@ class _Columns(dict[str, list[Any]]):
 
 def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationTable:
     names = {str(name).casefold() for name in answers}
-    named_columns = options.names_columns
-    if named_columns or names >= _COLUMNS:
+    if options.names_columns or names >= _COLUMNS:
         return read(_Columns({str(name): list(values) for name, values in answers.items()}), options)
-    if all(isinstance(values, Mapping) for values in answers.values()):
-        return _of_items(answers, options)
-    lists = {str(rater): values for rater, values in answers.items()}
-    if not lists:
-        raise InputError("There are no answers: the dictionary is empty.")
-    return lists_table(lists, casefold=options.casefold, missing=options.missing)
-
-
-def _of_items(answers: Mapping[Any, Mapping[Any, Any]], options: ReadOptions) -> AnnotationTable:
+    if not all(isinstance(values, Mapping) for values in answers.values()):
+        return _of_lists({str(rater): values for rater, values in answers.items()}, options)
     items = list(dict.fromkeys(item for by_item in answers.values() for item in by_item))
     lists = {str(rater): [by_item.get(item) for item in items] for rater, by_item in answers.items()}
     if not items:
         raise InputError("There are no answers: the dictionary is empty.")
-    table = lists_table(lists, casefold=options.casefold, missing=options.missing)
+    table = _of_lists(lists, options)
     warnings = table.warnings
     if len(lists) > len(items):
         warnings += (
@@ -217,6 +209,10 @@ def _of_items(answers: Mapping[Any, Mapping[Any, Any]], options: ReadOptions) ->
             f"{plural(len(items), 'item')}. If its keys are items, give {{rater: {{item: text}}}}.",
         )
     return replace(table, items=tuple(map(str, items)), warnings=warnings)
+
+
+def _of_lists(lists: Mapping[str, Any], options: ReadOptions) -> AnnotationTable:
+    return lists_table(lists, casefold=options.casefold, missing=options.missing)
 
 
 def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
@@ -233,8 +229,7 @@ def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
             "An array with three columns may have three raters, or items, raters and texts: name the raters with "
             "raters=, or give rows (item, rater, text) as a list of tuples."
         )
-    columns = {rater: answers[:, n].tolist() for n, rater in enumerate(raters)}
-    return lists_table(columns, casefold=options.casefold, missing=options.missing)
+    return _of_lists({rater: answers[:, n].tolist() for n, rater in enumerate(raters)}, options)
 
 
 def _of_rows(answers: Sequence[Any], options: ReadOptions) -> AnnotationTable:
