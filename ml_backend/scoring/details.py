@@ -44,7 +44,7 @@ def control_details(items: Sequence[Any]) -> dict[str, Any]:
         "matches": [match for item in items for match in _matches_of(item)],
         "unmatched": _by_rater(item.unmatched for item in items),
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
-        "reasons": [_reason(reason) for item in items for reason in item.reasons][:MOST_REASONS],
+        "reasons": [reason.with_broader() for item in items for reason in item.reasons][:MOST_REASONS],
         **({"written": original} if original else {}),
         **({"suggested": suggested} if suggested else {}),
     }
@@ -70,12 +70,6 @@ def _matches_of(item: Any) -> list[dict[str, Any]]:
     return [(dict(match) if isinstance(match, Mapping) else match.to_dict()) | group for match in item.matches]
 
 
-def _reason(reason: Any) -> dict[str, Any]:
-    """Return a reason, with the number of the more general text, which `counted_reasons` needs."""
-    entry: dict[str, Any] = reason.to_dict()
-    return entry if reason.broader is None else {**entry, "broader": reason.broader}
-
-
 def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> tuple[ReasonSummary, list[str]]:
     """Count why texts of a project do not match, from the details of its tasks, so that no pair is explained twice.
 
@@ -89,12 +83,12 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
     ReasonSummary, list of str
         At most `MOST_REASONS` pairs of a task count; a warning names the tasks that have more.
     """
-    from softirr.report.reason_counts import StoredReason, summarize_reasons
+    from softirr.report.reason_counts import summarize_reasons
 
     shared: Counter[tuple[str, str]] = Counter()
     incomplete: list[int] = []
 
-    def stored() -> Iterator[tuple[str, list[StoredReason]]]:
+    def stored() -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
         for number, details in tasks:
             if (field := details["controls"].get(control)) is None:
                 continue
@@ -102,7 +96,7 @@ def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str
             reasons = field.get("reasons", ())
             if len(reasons) >= MOST_REASONS:
                 incomplete.append(number)
-            yield str(number), [StoredReason.from_dict(entry) for entry in reasons]
+            yield str(number), reasons
 
     reasons_found = summarize_reasons(stored(), shared)
     in_order = sorted(reasons_found.rater_pairs, key=lambda row: tuple(map(rater_order, row.raters)))

@@ -176,7 +176,7 @@ def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgree
         (table.raters[a], table.raters[b]): n
         for (a, b), n in zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
     }
-    return summarize_reasons(((item.id, item.reasons) for item in items), shared)
+    return summarize_reasons(((item.id, [reason.with_broader() for reason in item.reasons]) for item in items), shared)
 
 
 def _recorded(options: AgreementOptions, chance: Chance | None) -> dict[str, Any]:

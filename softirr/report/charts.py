@@ -222,13 +222,19 @@ def forest_chart(
 
 
 def _forest_axis(rows: Sequence[Row], low: float | None, max_ticks: int) -> tuple[float, float, list[float]]:
-    """The ends and the ticks of an axis: with 0 for differences, and to 1 for values if its low end is set."""
+    """The ends of an axis, moved outwards to round numbers, and these numbers.
+
+    It includes 0 for differences, and ends at 1 for values if its low end is set.
+    """
     start, end = axis_range(rows)
     if rows[0].is_difference:
         start, end = min(start, 0.0), max(end, 0.0)
     elif low is not None:
         start, end = min(low, start), 1.0
-    return _ticks(start, end, max_ticks)
+    step = next((step for step in _STEPS if (end - start) / step <= max_ticks), 1.0)
+    first = math.floor(start / step + 1e-9)
+    last = max(math.ceil(end / step - 1e-9), first + 1)
+    return first * step, last * step, [n * step for n in range(first, last + 1)]
 
 
 def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float], *, narrow: bool) -> None:
@@ -249,13 +255,6 @@ def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float
             drawing.dot(x(row.value), y)
 
     drawing.group(draw, f"{row.label}: {note}")
-
-
-def _ticks(low: float, high: float, max_ticks: int) -> tuple[float, float, list[float]]:
-    """The ends of an axis, moved outwards to round numbers, and these numbers."""
-    step = next((step for step in _STEPS if (high - low) / step <= max_ticks), 1.0)
-    first, last = math.floor(low / step + 1e-9), max(math.ceil(high / step - 1e-9), math.floor(low / step + 1e-9) + 1)
-    return first * step, last * step, [n * step for n in range(first, last + 1)]
 
 
 def interval_chart(value: float, ci95: Sequence[float] | None, title: str, *, target: float | None = None) -> Drawing:

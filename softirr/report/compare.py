@@ -134,10 +134,7 @@ def _several(tables: Any, common_items: bool) -> dict[str, AnnotationTable]:
 
 
 def _on_one_table(
-    table: AnnotationTable,
-    measure: str | Measure,
-    measures: Sequence[str | Measure],
-    policies: Sequence[str | Policy],
+    table: AnnotationTable, measure: str | Measure, measures: Sequence[str | Measure], policies: Sequence[str | Policy]
 ) -> dict[str, tuple[AnnotationTable, str | Measure]]:
     """A table with each measure, or the measure under each policy, by the name of the measure or policy."""
     refuse_weights(table, "A comparison")

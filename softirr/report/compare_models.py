@@ -19,6 +19,8 @@ from softirr.numbers import plural
 from softirr.report.alternative_annotator import alternative_annotator
 from softirr.report.compared_parts import (
     NOT_AUDITED,
+    JudgedPart,
+    JudgedRaters,
     differences_of,
     estimated_part,
     few_items,
@@ -26,7 +28,6 @@ from softirr.report.compared_parts import (
 )
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, table_from
-from softirr.report.rater_contrast import JudgedPart, JudgedRaters
 from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, scored
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.comparisons.difference import equivalence_p, holm
@@ -204,10 +205,7 @@ class _Contrasts:
         everyone = estimated_part(self._scoring, model, shared)
         self.misfits |= dict.fromkeys(everyone.estimates.misfits)
         self.warnings += everyone.estimates.warnings
-        samples: Sequence[Sample] = (
-            people.sample(self._coefficient),
-            everyone.rater_sample(self._coefficient, model),
-        )
+        samples: Sequence[Sample] = (people.sample(self._coefficient), everyone.rater_sample(self._coefficient, model))
         if self._judged is not None:
             samples = judged = self._judged.compared(model, self._people, shared.items, self._coefficient)
             self.warnings += _few_judged(*judged, model)

@@ -16,6 +16,7 @@ from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.numbers import plural
+from softirr.report.items import ItemOptions, item_agreements
 from softirr.report.key_figures import expected_agreement, headline, raters_below_the_others
 from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from softirr.text import printable
@@ -130,7 +131,7 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
     )
 
 
-def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, list[tuple[str, str, float]]]:
+def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, tuple[tuple[str, str, float], ...]]:
     """The equivalence of each two raters' answers, by item.
 
     Parameters
@@ -140,19 +141,12 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, li
 
     Returns
     -------
-    dict of str to list of (str, str, float)
+    dict of str to tuple of (str, str, float)
         Items with two answers or more; their mean is the item's agreement.
     """
-    ratings = Ratings.of(table)
-    comparisons = ratings.comparisons
-    scores = AnswerScorer(table, PairScorer(measure, table.texts)).of_comparisons(ratings)
-    left_rater, right_rater = ratings.rater[comparisons.left_rows], ratings.rater[comparisons.right_rows]
-    by_item: dict[str, list[tuple[str, str, float]]] = {}
-    for item, a, b, value in zip(
-        comparisons.item.tolist(), left_rater.tolist(), right_rater.tolist(), scores.tolist(), strict=True
-    ):
-        by_item.setdefault(table.items[item], []).append((table.raters[a], table.raters[b], value))
-    return by_item
+    answers, ratings = AnswerScorer(table, PairScorer(measure, table.texts)), Ratings.of(table)
+    items = item_agreements(answers, ratings, answers.of_comparisons(ratings), ItemOptions(matches=False))
+    return {item.id: item.pairs for item in items if item.pairs}
 
 
 def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...] | None:

@@ -174,8 +174,8 @@ class _Builder:
         comparisons, n_items = ratings.comparisons, len(table.items)
         self._rows, self._pairs = _bounds(ratings.item, n_items), _bounds(comparisons.item, n_items)
         self._rater, self._answer = ratings.rater.tolist(), ratings.answer.tolist()
-        self._left, self._right = comparisons.left_rows.tolist(), comparisons.right_rows.tolist()
-        self._scores = scores.tolist()
+        two_raters = (ratings.rater[rows].tolist() for rows in (comparisons.left_rows, comparisons.right_rows))
+        self._compared = list(zip(*two_raters, scores.tolist(), strict=True))
         self._means, self._sigmas = np.full(n_items, -1.0), np.full(n_items, -1.0)
         self._means[ratings.comparable_items] = item_means(ratings, scores)
         if options.beyond is not None:
@@ -186,10 +186,9 @@ class _Builder:
         table = self._table
         return {table.raters[self._rater[i]]: table.texts_of(self._answer[i]) for i in range(*self._rows[number])}
 
-    def _listed(self, number: int) -> range:
-        first, last = self._pairs[number]
-        limit = self._options.max_pairs
-        return range(first, last if limit is None or last - first <= limit else first)
+    def _listed(self, number: int) -> list[tuple[int, int, float]]:
+        compared, limit = self._compared[slice(*self._pairs[number])], self._options.max_pairs
+        return compared if limit is None or len(compared) <= limit else []
 
     def is_small(self, number: int) -> bool:
         """Whether an item lists its pairs of raters, and has few enough texts to be explained."""
@@ -215,10 +214,7 @@ class _Builder:
         if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
             suggestion = (table.split.join(suggestion),)
         sigma = float(self._sigmas[number]) if last > first and options.beyond is not None else None
-        pairs = tuple(
-            (raters[self._rater[self._left[i]]], raters[self._rater[self._right[i]]], self._scores[i])
-            for i in self._listed(number)
-        )
+        pairs = tuple((raters[a], raters[b], value) for a, b, value in self._listed(number))
         texts = (matched.matches, matched.unmatched, suggestion, original_texts)
         return ItemAgreement(table.items[number], mean, kappa, sigma, len(texts_by_rater), pairs, *texts)
 

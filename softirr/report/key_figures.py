@@ -193,8 +193,6 @@ def judgments_for(width: float, coefficient: Mapping[str, Any], expected: float 
     if variance is None:
         return None
     target_variance = (width / (2 * NORMAL)) ** 2 - variance.per_item
-    return (
-        None
-        if target_variance <= 0
-        else int(coefficient.get("judgments") or 0) + variance.judgments_for(target_variance)
-    )
+    if target_variance <= 0:
+        return None
+    return int(coefficient.get("judgments") or 0) + variance.judgments_for(target_variance)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,21 +129,15 @@ class MeaningCluster(JsonObject):
         Number of answers with one of its texts, by rater.
     items : tuple of str
         Items with an answer that contains one of its texts.
+    count : int
+        Number of answers with one of its texts, counted for each text.
     """
 
     name: str
-    texts: Mapping[str, int]
-    raters: Mapping[str, int]
+    texts: dict[str, int]
+    raters: dict[str, int]
     items: tuple[str, ...]
-
-    @property
-    def count(self) -> int:
-        """Number of answers with one of its texts, counted for each text."""
-        return sum(self.texts.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``meanings``."""
-        return {**super().to_dict(), "count": self.count}
+    count: int
 
 
 def meaning_clusters(answers: AnswerScorer) -> tuple[MeaningCluster, ...]:
@@ -233,6 +227,7 @@ def _cluster(
         {table.texts[text]: counts[text] for text in ranked},
         {table.raters[rater]: n for rater, n in sorted(by_rater.items())},
         tuple(table.items[item] for item in sorted(items)),
+        sum(counts[text] for text in group),
     )
 
 

@@ -8,13 +8,10 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from operator import attrgetter
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.reasons import REASON_NAMES, REASONS
-from softirr.report.reasons import ItemReason
-
-_Wording = tuple[str | None, str | None]
 
 EXAMPLES = 20
 """Pairs of texts that a report lists for each reason."""
@@ -23,64 +20,26 @@ EXAMPLE_ITEMS = 40
 """Items of each of these pairs that it names."""
 
 
-class StoredReason(NamedTuple):
-    """An entry of ``items[].reasons`` that was read again.
-
-    Attributes
-    ----------
-    texts : (str or None, str or None)
-        A text of each; None if one of them wrote none.
-    kinds : tuple of str
-        Everything that the texts disagree about, the reason first.
-    words : str
-        The reason in words.
-    broader : int or None
-        Which of the two texts is the more general one, 0 or 1; None for other reasons.
-    """
-
-    raters: tuple[str, str]
-    texts: tuple[str | None, str | None]
-    kinds: tuple[str, ...]
-    words: str
-    broader: int | None = None
-
-    @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> StoredReason:
-        """The inverse of :meth:`ItemReason.to_dict`; only the parts that counts need.
-
-        Parameters
-        ----------
-        entry : mapping
-            May have ``broader`` in addition.
-        """
-        (a, b), (text, other_text) = entry["raters"], entry["texts"]
-        return cls(
-            (intern(a), intern(b)),
-            (text and intern(text), other_text and intern(other_text)),
-            tuple(map(intern, (entry["kind"], *entry.get("also", ())))),
-            entry["words"],
-            entry.get("broader"),
-        )
-
-
-CountedReason = ItemReason | StoredReason
-
-
 @dataclass(slots=True)
 class Example:
     """Two texts that do not match for a reason, and how often.
 
     Attributes
     ----------
-    first : CountedReason
-        Reason of the first item.
+    kind : str
+        Main reason of the first item.
+    raters, texts, words
+        Of the first item.
     items : list of str
         The first items that have both texts, 40 at most.
     pairs : int
         How often the two texts stand against each other.
     """
 
-    first: CountedReason
+    kind: str
+    raters: tuple[str, ...]
+    texts: tuple[str | None, ...]
+    words: str
     items: list[str]
     pairs: int = 1
 
@@ -94,9 +53,9 @@ class Example:
         """An entry of ``reasons.kinds[].examples``."""
         return {
             "item": self.items[0],
-            "raters": list(self.first.raters),
-            "texts": list(self.first.texts),
-            "words": self.first.words,
+            "raters": list(self.raters),
+            "texts": list(self.texts),
+            "words": self.words,
             "pairs": self.pairs,
             "items": list(self.items),
         }
@@ -199,14 +158,14 @@ class ReasonSummary(JsonObject):
 
 
 def summarize_reasons(
-    items: Iterable[tuple[str, Sequence[CountedReason]]], shared: Mapping[tuple[str, str], int]
+    items: Iterable[tuple[str, Sequence[Mapping[str, Any]]]], shared: Mapping[tuple[str, str], int]
 ) -> ReasonSummary:
     """Count the reasons of a table.
 
     Parameters
     ----------
-    items : iterable of (str, sequence of CountedReason)
-        Ids of the items, and their reasons.
+    items : iterable of (str, sequence of mapping)
+        Ids of the items, and what :meth:`ItemReason.with_broader` gives of their reasons.
     shared : mapping of (str, str) to int
         Items that each two raters share, in the order of the table's raters.
     """
@@ -217,16 +176,16 @@ def summarize_reasons(
     for id, reasons in items:
         n_items += bool(reasons)
         n_pairs += len(reasons)
+        found: set[tuple[tuple[str, str], str]] = set()
         for reason in reasons:
-            for kind in reason.kinds:
+            a, b = reason["raters"]
+            for kind in (reason["kind"], *reason.get("also", ())):
                 by_kind.setdefault(kind, _Count()).add(id, reason)
-            if (broad := reason.broader) is not None:
-                for rater, side in (
-                    (reason.raters[broad], "more_general"),
-                    (reason.raters[1 - broad], "more_specific"),
-                ):
+                found.add(((a, b), kind))
+            if (broad := reason.get("broader")) is not None:
+                for rater, side in (((a, b)[broad], "more_general"), ((b, a)[broad], "more_specific")):
                     tendency.setdefault(rater, {"more_general": 0, "more_specific": 0})[side] += 1
-        for raters, kind in {(reason.raters, kind) for reason in reasons for kind in reason.kinds}:
+        for raters, kind in found:
             of_raters[raters][kind] += 1
     kinds = sorted(by_kind, key=lambda kind: (-by_kind[kind].pairs, REASONS.index(kind)))
     return ReasonSummary(
@@ -248,22 +207,23 @@ class _Count:
     def __init__(self) -> None:
         self.pairs, self.items = 0, 0
         self._last_item: str | None = None
-        self._examples: dict[_Wording, Example] = {}
+        self._examples: dict[tuple[str | None, ...], Example] = {}
 
-    def add(self, id: str, reason: CountedReason) -> None:
+    def add(self, id: str, reason: Mapping[str, Any]) -> None:
         """Count two texts of an item; the reasons of an item follow each other."""
         self.pairs += 1
         self.items += id != self._last_item
         self._last_item = id
-        a, b = reason.texts
-        texts = (a, b) if (a or "") <= (b or "") else (b, a)
-        if texts in self._examples:
-            self._examples[texts].add(id)
+        texts = tuple(text and intern(text) for text in reason["texts"])
+        wording = tuple(sorted(texts, key=lambda text: text or ""))
+        if wording in self._examples:
+            self._examples[wording].add(id)
         else:
-            self._examples[texts] = Example(reason, [id])
+            raters = tuple(map(intern, reason["raters"]))
+            self._examples[wording] = Example(intern(reason["kind"]), raters, texts, reason["words"], [id])
 
     def summary(self, kind: str) -> ReasonCount:
         """The counts with the most frequent examples: first those with this main reason, then the others."""
         frequent = nlargest(EXAMPLES, self._examples.values(), key=attrgetter("pairs"))
-        examples = sorted(frequent, key=lambda example: example.first.kinds[0] != kind)
+        examples = sorted(frequent, key=lambda example: example.kind != kind)
         return ReasonCount(kind, self.pairs, self.items, tuple(examples), REASON_NAMES[kind])

@@ -40,16 +40,6 @@ class ItemReason(JsonObject):
     reason: Reason
 
     @property
-    def kinds(self) -> tuple[str, ...]:
-        """Everything that the texts disagree about, the reason first."""
-        return self.reason.kinds
-
-    @property
-    def words(self) -> str:
-        """The reason in words."""
-        return self.reason.words
-
-    @property
     def broader(self) -> int | None:
         """Which of the two texts is the more general one, 0 or 1; None for other reasons."""
         if self.reason.kind != "more general":
@@ -79,6 +69,10 @@ class ItemReason(JsonObject):
         """An entry of ``items[].reasons``."""
         values = super().to_dict()
         return values | values.pop("reason") | {"difference": self.difference}
+
+    def with_broader(self) -> dict[str, Any]:
+        """The entry, with ``broader`` if one of the texts is the more general one."""
+        return self.to_dict() | ({} if self.broader is None else {"broader": self.broader})
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,7 @@ from softirr.meaning.measures import Measure
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.kinds import check_kind
-from softirr.meaning.measures.pairs import (
-    CacheOption,
-    PairScorer,
-    ProgressOption,
-    cache_and_progress,
-    pairs_used_for,
-)
+from softirr.meaning.measures.pairs import CacheOption, PairScorer, ProgressOption, cache_and_progress, pairs_used_for
 from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
@@ -218,18 +212,11 @@ def _chance(
             target_se=TARGET_SE if options.target_se is None else options.target_se,
             marginals=marginals,
             drawing=Drawing(
-                options.seed,
-                first_sample(answers.table.answers, is_cheap=answers.scorer.cheap),
-                answers.ordered,
+                options.seed, first_sample(answers.table.answers, is_cheap=answers.scorer.cheap), answers.ordered
             ),
         )
     return permutation(
-        ratings,
-        answers,
-        permutations=options.permutations,
-        marginals=marginals,
-        seed=options.seed,
-        expectations=needed,
+        ratings, answers, permutations=options.permutations, marginals=marginals, seed=options.seed, expectations=needed
     )
 
 

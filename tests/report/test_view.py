@@ -222,5 +222,5 @@ class TestRows:
         table = softirr.read(pandas.DataFrame(frame), kind="nominal")
         report = softirr.agreement(table).to_dict()
         (row,) = view(report | {"fields": [field_row("place", report)]}).fields
-        assert row.categories == ("left", "right") and row.confusion == ((1, 1), (1, 0))
-        assert row.labels == {"ann": (2, 0), "bob": (1, 1)}
+        assert row.categories == ["left", "right"] and row.confusion == [[1, 1], [1, 0]]
+        assert row.labels == {"ann": [2, 0], "bob": [1, 1]}

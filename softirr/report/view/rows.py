@@ -15,12 +15,7 @@ from softirr.report.key_figures import by_measure, expected_agreement, raters_be
 from softirr.report.task_sentence import task_sentence
 from softirr.report.view.names import Links, Names
 from softirr.report.view.parts import CoefficientRow, ConfusedRow, FieldRow, ItemRow, MeaningRow, PairRow, PersonRow
-from softirr.statistics.coefficients.registry import (
-    coefficient_keys,
-    coefficient_name,
-    coefficient_title,
-    definition,
-)
+from softirr.statistics.coefficients.registry import coefficient_keys, coefficient_name, coefficient_title, definition
 from softirr.text import printable
 
 GAIN = 0.15
