@@ -16,7 +16,7 @@ from softirr.defaults import THRESHOLD
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption, collect_pair_counts, pairs_used_for
 from softirr.meaning.policy.rules import Policy
-from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
+from softirr.report import assembly
 from softirr.report.evidence import Estimated, estimated
 from softirr.report.fields import confusion_matrix, confusions
 from softirr.report.inputs import AgreementOptions, ChanceMethod, read_sheets, table_from
@@ -138,23 +138,27 @@ def _report(estimates: Estimated, scoring: Scoring) -> AgreementReport:
         n_items=len(table.items),
         n_raters=len(table.raters),
         coefficients=estimates.coefficients,
+        expected_agreement=assembly.expected_agreement(estimates),
+        raters=assembly.raters(estimates),
+        rater_pairs=assembly.rater_pairs(estimates),
         items=items,
         excluded=table.excluded,
         provenance=replace(measure.provenance(), policy=None if exact else policy_used(table, measure).to_dict()),
+        warnings=assembly.report_warnings(estimates),
         misfits=estimates.misfits,
         options=_recorded(options, scored_table.chance)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
         | {"split": None if table.split is None else table.split.to_dict()}
-        | {"weights": weights_of(table, scored_table.ratings)},
+        | {"weights": assembly.weights_of(table, scored_table.ratings)},
         seed=options.seed,
         input_sha256=table.sha256,
+        alpha_without=assembly.alpha_without(estimates),
         record=estimates.record,
         audit=estimates.audit,
         terminology=coverage_of(table, measure),
         reasons=_reasons(table, scored_table.ratings, items) if options.reasons else None,
         confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
         confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
-        **report_parts(estimates),
     )
 
 
@@ -163,7 +167,7 @@ def _items(scored_table: Scored, scoring: Scoring) -> tuple[ItemAgreement, ...]:
     item_options = ItemOptions(
         expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
         beyond=scored_table.summary.beyond_chance,
-        max_pairs=MOST_PAIRS_OF_ITEM,
+        max_pairs=assembly.MOST_PAIRS_OF_ITEM,
         explain=explainer(scored_table.table, scoring) if options.reasons else None,
         matches=options.matches,
     )

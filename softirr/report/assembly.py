@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
-from softirr.meaning.measures import Measure
 from softirr.meaning.measures.sentences_stage import compares_sentences
 from softirr.numbers import plural
 from softirr.report.evidence import MOST_CORRECTED, Estimated, Trio
@@ -23,7 +21,7 @@ from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgree
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
-from softirr.statistics.coefficients.registry import MOST_RATER_PAIRS, Summary
+from softirr.statistics.coefficients.registry import MOST_RATER_PAIRS
 from softirr.statistics.comparisons.difference import at_levels, difference
 from softirr.statistics.draws import Draws
 from softirr.statistics.matching.consensus import MANY
@@ -35,33 +33,8 @@ MOST_RATERS = 50
 """Maximum number of raters that are compared one by one with the others."""
 _LEVEL = 0.05
 
-Contrast = tuple[Coefficient | None, Coefficient | None]
 
-
-def report_parts(estimates: Estimated) -> dict[str, Any]:
-    """The attributes of a report that need no more than its scores and estimates.
-
-    Returns
-    -------
-    dict of str to object
-        Values by the attributes of :class:`AgreementReport`.
-    """
-    scored_table = estimates.scored
-    return {
-        "expected_agreement": _expected(estimates),
-        "raters": _raters(estimates),
-        "rater_pairs": _rater_pairs(estimates),
-        "warnings": (
-            *estimates.warnings,
-            *_paragraph_notes(scored_table.table, scored_table.measure),
-            *_warnings(scored_table.table, scored_table.ratings, scored_table.summary),
-            *estimates.notes,
-        ),
-        "alpha_without": _alpha_without(estimates),
-    }
-
-
-def _expected(estimates: Estimated) -> Expected:
+def expected_agreement(estimates: Estimated) -> Expected:
     """Agreement by chance: by the measure, or corrected by judgments."""
     chance, by_measure = estimates.scored.chance, estimates.scored.summary.coefficients
     pairs_scored = chance.pairs_scored if chance else 0
@@ -80,31 +53,31 @@ def _expected(estimates: Estimated) -> Expected:
     )
 
 
-def _alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:
+def alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:
+    """Krippendorff's alpha without each rater, if it is defined, the highest first."""
     by_measure, posterior = estimates.scored.summary.by_measure, estimates.posterior
     if by_measure is None:
         return ()
     center = by_measure.center if posterior is None else posterior.center
-    values = alpha_without_each_rater(center).tolist()
-    values_without = [
-        (rater, value)
-        for rater, value in zip(estimates.scored.table.raters, values, strict=True)
-        if not np.isnan(value)
-    ]
-    return tuple(sorted(values_without, key=lambda entry: (-entry[1], entry[0])))
+    values = zip(estimates.scored.table.raters, alpha_without_each_rater(center).tolist(), strict=True)
+    defined = ((rater, value) for rater, value in values if not np.isnan(value))
+    return tuple(sorted(defined, key=lambda entry: (-entry[1], entry[0])))
 
 
-def _raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:
+def raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:
+    """Each rater with all others."""
     scored_table = estimates.scored
     trios = _trios(estimates, scored_table.summary.raters, scored_table.ratings.comparisons.pairs_of_rater)
-    raters = scored_table.table.raters
-    n_items = np.bincount(scored_table.ratings.rater, minlength=len(raters)).tolist()
-    contrasts = _rater_contrasts(estimates, [trio[0] for trio in trios])
-    rows = zip(raters, n_items, trios, contrasts, strict=True)
-    return tuple(RaterAgreement(id, n, *trio, *contrast) for id, n, trio, contrast in rows)
+    ids = scored_table.table.raters
+    n_items = np.bincount(scored_table.ratings.rater, minlength=len(ids)).tolist()
+    return tuple(
+        RaterAgreement(id, n, *trio, *_contrast(estimates, number, trio[0]))
+        for number, (id, n, trio) in enumerate(zip(ids, n_items, trios, strict=True))
+    )
 
 
-def _rater_pairs(estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
+def rater_pairs(estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
+    """Each two raters who share an item."""
     scored_table = estimates.scored
     if scored_table.chance is None or not scored_table.summary.rater_pairs:
         return ()
@@ -112,10 +85,10 @@ def _rater_pairs(estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
     trios = _trios(estimates, scored_table.summary.rater_pairs, lambda pair: np.array([pair]))
     if len(trios) <= MOST_CORRECTED and estimates.posterior is not None and estimates.collected is not None:
         expected = estimates.posterior.center.pair_expected[:, 0].tolist()
-    comparisons, raters = scored_table.ratings.comparisons, scored_table.table.raters
+    comparisons, ids = scored_table.ratings.comparisons, scored_table.table.raters
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(
-        RaterPairAgreement((raters[a], raters[b]), n, observed, by_chance, kappa, sigma)
+        RaterPairAgreement((ids[a], ids[b]), n, observed, by_chance, kappa, sigma)
         for (a, b), n, by_chance, (observed, kappa, sigma) in rows
     )
 
@@ -150,43 +123,43 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
     }
 
 
-def _paragraph_notes(table: AnnotationTable, measure: Measure) -> Iterator[str]:
-    """Yield a note if the measure compares answers sentence by sentence."""
-    if table.split is not None or not compares_sentences(measure):
-        return
-    if n := sum(any(len(sentences(text)) > 1 for text in texts) for texts in table.written):
-        yield (
-            f"{plural(n, 'answer has', 'answers have')} several sentences: the measure compares paragraphs sentence by "
-            "sentence. With the split mode none, it compares each as a whole."
-        )
-
-
-def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
+def report_warnings(estimates: Estimated) -> tuple[str, ...]:
+    """Sentences that a reader of the numbers should know."""
+    scored_table = estimates.scored
+    table, ratings, summary = scored_table.table, scored_table.ratings, scored_table.summary
     n = len(ratings.comparable_items)
-    sentences = [*table.warnings, *unchecked_in_words(table)]
+    warnings = list(estimates.warnings)
+    if table.split is None and compares_sentences(scored_table.measure):
+        n_paragraphs = sum(any(len(sentences(text)) > 1 for text in texts) for texts in table.written)
+        if n_paragraphs:
+            warnings.append(
+                f"{plural(n_paragraphs, 'answer has', 'answers have')} several sentences: the measure compares "
+                "paragraphs sentence by sentence. With the split mode none, it compares each as a whole."
+            )
+    warnings += [*table.warnings, *unchecked_in_words(table)]
     if table.kind == TEXT and table.split is None and (lists := list_note(table.written)):
-        sentences.append(lists)
+        warnings.append(lists)
     if 0 < n < FEW_ITEMS:
-        sentences.append(
+        warnings.append(
             f"Only {plural(n, 'item has', 'items have')} answers of two raters: below {FEW_ITEMS} the intervals "
             "are rough, and rater rankings are unreliable."
         )
     if (weights := weights_of(table, ratings)) is not None and n:
-        sentences.append(
+        warnings.append(
             f"Items count by their weights ({weights['least']:g} to {weights['most']:g}); "
             f"{'this item tells' if n == 1 else f'these {n:,} items tell'} as much as "
             f"{weights['effective_items']:,.1f} of equal weight (Kish 1965)."
         )
-    sentences += _crowds(table, ratings)
+    warnings += _crowds(table, ratings)
     left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
     if left_out and summary.coefficients["cohen_kappa"].value is not None:
-        sentences.append(
+        warnings.append(
             f"{len(left_out)} of {plural(len(summary.rater_pairs), 'rater pair')} "
             f"{'has' if len(left_out) == 1 else 'have'} no kappa and "
             f"{'is' if len(left_out) == 1 else 'are'} not in Cohen's mean: the two raters share only one "
             "item, or all their answers are equivalent."
         )
-    return tuple(sentences)
+    return (*warnings, *estimates.notes)
 
 
 def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
@@ -216,8 +189,10 @@ def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
     return sentences
 
 
-def _rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) -> list[Contrast]:
-    """The agreement of the others with each other, and each rater's difference from it.
+def _contrast(
+    estimates: Estimated, rater: int, agreement: Coefficient
+) -> tuple[Coefficient | None, Coefficient | None]:
+    """The agreement of the others with each other, and a rater's difference from it.
 
     Without judgments the interval covers the sampling of the items only, because errors of the measure are largely the
     same on both sides of a difference. With judgments it comes from the draws of all evidence. Its level is adjusted
@@ -225,25 +200,21 @@ def _rater_contrasts(estimates: Estimated, agreements: Sequence[Coefficient]) ->
 
     Parameters
     ----------
-    agreements : sequence of Coefficient
-        Agreement of each rater with the others, as the report shows it.
+    agreement : Coefficient
+        Agreement of the rater with the others, as the report shows it.
 
     Returns
     -------
-    list of (Coefficient or None, Coefficient or None)
+    (Coefficient or None, Coefficient or None)
         (None, None) with fewer than three raters, with more than ``MOST_RATERS``, or if the others share no item.
     """
-    n_raters = len(agreements)
-    if not 3 <= n_raters <= MOST_RATERS or estimates.scored.chance is None:
-        return [(None, None)] * n_raters
-    return [_contrast(estimates, rater, agreement, _LEVEL / n_raters) for rater, agreement in enumerate(agreements)]
-
-
-def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: float) -> Contrast:
-    comparisons, by_measure = estimates.scored.ratings.comparisons, estimates.scored.summary.by_measure
+    n_raters, by_measure = len(estimates.scored.table.raters), estimates.scored.summary.by_measure
+    if not 3 <= n_raters <= MOST_RATERS or agreement.value is None or by_measure is None:
+        return None, None
+    comparisons = estimates.scored.ratings.comparisons
     of_rater = comparisons.of_rater(rater)
     of_others = np.setdiff1d(np.arange(len(comparisons.left_rows)), of_rater, assume_unique=True)
-    if agreement.value is None or by_measure is None or not len(of_others):
+    if not len(of_others):
         return None, None
     measured = by_measure.agreement(of_others), estimates.scored.summary.raters[rater][0]
     agreement_of_others, posterior = measured[0].coefficient, estimates.posterior
@@ -262,4 +233,4 @@ def _contrast(estimates: Estimated, rater: int, agreement: Coefficient, level: f
     if agreement_of_others.value is None or change.value is None:
         return agreement_of_others, None
     n_items = min(len(sample.items) for sample in samples)
-    return agreement_of_others, at_levels(change, n_items, level, level)
+    return agreement_of_others, at_levels(change, n_items, _LEVEL / n_raters, _LEVEL / n_raters)

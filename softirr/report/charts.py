@@ -10,7 +10,7 @@ from html import escape
 from typing import Literal
 
 from softirr.numbers import interval, number, short_number
-from softirr.text import printable
+from softirr.text import printable, shortened
 
 _WIDTH = 40
 WIDE, NARROW = 720, 340
@@ -238,8 +238,7 @@ def _forest_axis(rows: Sequence[Row], low: float | None, max_ticks: int) -> tupl
 
 
 def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float], *, narrow: bool) -> None:
-    label, note, longest = printable(row.label), _numbers(row), 30 if narrow else 32
-    label = label if len(label) <= longest else f"{label[: longest - 1]}…"
+    label, note = shortened(printable(row.label), 30 if narrow else 32), _numbers(row)
 
     def draw() -> None:
         drawing.text(8 if narrow else 218, y - 11 if narrow else y + 4, label, "start" if narrow else "end", "ink")

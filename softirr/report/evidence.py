@@ -142,7 +142,20 @@ class Estimated:
         """Summary of the judgments, for the report."""
         if self.posterior is None or self.collected is None:
             return None
-        return _audit_summary(self.posterior, self.collected, self.scored.summary.measured)
+        collected, by_measure = self.collected, self.scored.summary.measured
+        corrected = {name: coefficient.value for name, coefficient in self.posterior.coefficients.items()}
+        measured = {name: by_measure[name].value for name in corrected}
+        off = {
+            name: None if value is None or (corrected_value := corrected[name]) is None else value - corrected_value
+            for name, value in measured.items()
+        }
+        needed: dict[str, int | None] = {f"{width:g}": None for width in WIDTHS}
+        if (headline := headline_key(corrected)) is not None:
+            best = self.posterior.coefficients[headline].to_dict()
+            expected = expected_agreement({"expected_agreement": self.posterior.expected}, headline)
+            needed = {width: judgments_for(float(width), best, expected) for width in needed}
+        n, unused, judges = len(collected.judged.keys), collected.unused, collected.judges
+        return AuditSummary(n, collected.n_pairs, unused, measured, off, needed, judges, collected.agreement)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -221,30 +234,9 @@ def _posterior(
 
 def _design_index(ratings: Ratings, frames: Frames) -> Ints:
     """Position of each comparison of the table's ratings in the frames, which are sorted by id."""
-    row = np.empty(len(frames.order), dtype=np.int64)
-    row[frames.order] = np.arange(len(frames.order))
+    row = np.argsort(frames.order)
     n, table_pairs, frame_pairs = len(frames.order), ratings.comparisons, frames.design.ratings.comparisons
     table_keys = pair_keys(row[table_pairs.left_rows], row[table_pairs.right_rows], n)
     frame_keys = pair_keys(frame_pairs.left_rows, frame_pairs.right_rows, n)
     order = np.argsort(frame_keys)
     return np.asarray(order[np.searchsorted(frame_keys[order], table_keys)])
-
-
-def _audit_summary(estimates: Estimates, collected: Collected, by_measure: dict[str, Coefficient]) -> AuditSummary:
-    """Summarize the judgments."""
-    n = len(collected.judged.keys)
-    corrected = {name: coefficient.value for name, coefficient in estimates.coefficients.items()}
-    measured = {name: by_measure[name].value for name in corrected}
-    off = {
-        name: None if value is None or (corrected_value := corrected[name]) is None else value - corrected_value
-        for name, value in measured.items()
-    }
-    headline = headline_key(corrected)
-    needed: dict[str, int | None] = {f"{width:g}": None for width in WIDTHS}
-    if headline is not None:
-        best = estimates.coefficients[headline].to_dict()
-        expected = expected_agreement({"expected_agreement": estimates.expected}, headline)
-        needed = {f"{width:g}": judgments_for(width, best, expected) for width in WIDTHS}
-    return AuditSummary(
-        n, collected.n_pairs, collected.unused, measured, off, needed, collected.judges, collected.agreement
-    )

@@ -116,8 +116,7 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
         return None
     names = ["; ".join(table.texts_of(answer)) or NO_VALUE for answer in range(len(table.answers))]
     order = sorted(range(len(names)), key=lambda answer: names[answer])
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    rank = np.argsort(order)
     n, comparisons = len(order), ratings.comparisons
     first, second = rank[ratings.answer[comparisons.left_rows]], rank[ratings.answer[comparisons.right_rows]]
     upper = np.bincount(pair_keys(first, second, n), minlength=n * n).reshape(n, n)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 from softirr.answers.files import read
 from softirr.answers.frames_and_lists import is_frame, lists_table
@@ -80,11 +80,8 @@ class AgreementOptions:
     what_if: bool = False
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("chance", self.chance, ("auto", "exact", "permutation", "sample")),
-            ("marginals", self.marginals, ("answers", "gwet2014")),
-        ):
-            if value not in allowed:
+        for name, allowed in (("chance", get_args(ChanceMethod)), ("marginals", get_args(Marginals))):
+            if (value := getattr(self, name)) not in allowed:
                 raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
         if self.permutations < 1:
             raise InputError(f"The number of permutations is {self.permutations}, but must be at least 1.")
@@ -121,9 +118,7 @@ def table_from(answers: Any, reading: ReadOptions | None = None) -> AnnotationTa
     options = reading or ReadOptions()
     if isinstance(answers, AnnotationTable):
         default = ReadOptions()
-        changed = [
-            option.name for option in fields(options) if getattr(options, option.name) != getattr(default, option.name)
-        ]
+        changed = [name for name, value in vars(options).items() if value != getattr(default, name)]
         if changed:
             raise InputError(f"This table was read already: give {', '.join(changed)} to softirr.read.")
         return answers

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from softirr.answers.sheets import plain_cell
+from softirr.answers.sheets import csv_text
 from softirr.errors import InputError, writing
 from softirr.json_object import JsonObject
 from softirr.report.methods import methods_paragraph
@@ -156,19 +155,19 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
 
     folder = Path(folder)
     report_view = view(report)
-    tables = {kind: report_part(report, kind, report_view) for kind in get_args(FrameKind)}
+    files = {
+        "report.json": json.dumps(report, ensure_ascii=False),
+        "methods.md": methods_paragraph(report),
+        "report.html": report_page(report_view, source=source),
+    }
+    for kind in _COLUMNS:
+        index, columns, rows = report_part(report, kind, report_view)
+        files[f"{kind}.csv"] = csv_text([[*index, *columns], *(map(_cell, row) for row in rows)])
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "report.json").write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
-        (folder / "methods.md").write_text(methods_paragraph(report), encoding="utf-8")
-        (folder / "report.html").write_text(report_page(report_view, source=source), encoding="utf-8")
-        for kind, (index, columns, rows) in tables.items():
-            with (folder / f"{kind}.csv").open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow([*index, *columns])
-                writer.writerows([_cell(value) for value in row] for row in rows)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
 def _cell(value: Any) -> Any:
-    """A list becomes one text, and no text a formula."""
-    return plain_cell("; ".join(map(str, value)) if isinstance(value, list | tuple) else value)
+    return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -10,12 +11,12 @@ from softirr.numbers import cell, in_terminal, interval, plural, straight_apostr
 from softirr.report.key_figures import is_exact
 from softirr.report.view import View, view
 from softirr.statistics.coefficients.registry import coefficient_name
-from softirr.text import printable
+from softirr.text import printable, shortened
 
 _FIRST_ROWS = 5
 """Number of items, meanings and confused values that are listed."""
 _SHOWN_AS_1 = 0.995
-_WIDEST = 100
+_shortened = partial(shortened, max_length=100)
 
 Block = str | tuple[Sequence[str], Sequence[Sequence[str]]]
 """A line of text, or the head and the rows of a table."""
@@ -194,7 +195,3 @@ def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"

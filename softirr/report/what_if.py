@@ -85,6 +85,10 @@ class _HeadlineEstimates:
 def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scoring) -> AgreementReport:
     """The report with its headline coefficient under policies that ignore one attribute more.
 
+    The difference is measured on the same items with and without the attribute, and added to the coefficient of the
+    whole table. Its interval comes from the same draws of the items with and without the attribute. An attribute is
+    left out if the measure cannot be put under another policy.
+
     Parameters
     ----------
     report : AgreementReport
@@ -93,44 +97,19 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
     key = headline_key({name: coefficient.value for name, coefficient in report.coefficients.items()})
     if key is None or report.reasons is None:
         return report
-    expected = report.expected_agreement.fleiss or 0.0
-    attributes = [count.kind for count in report.reasons.kinds if count.kind in KINDS]
-    most_items = MOST_ITEMS if scoring.measure.has_blocks else COSTLY_MOST_ITEMS
-    sample = _sample(table, most_items, scoring.options.seed)
-    estimates = _HeadlineEstimates(sample, scoring, key, float(report.coefficients[key]), expected)
-    return replace(report, reasons=replace(report.reasons, what_if=_without_attributes(estimates, attributes)))
-
-
-def _without_attributes(estimates: _HeadlineEstimates, attributes: Sequence[str]) -> tuple[WhatIf, ...]:
-    """The coefficient without each of some attributes.
-
-    The difference is measured on the same items with and without the attribute, and added to the coefficient of the
-    whole table. Its interval comes from the same draws of the items with and without the attribute.
-
-    Parameters
-    ----------
-    estimates : _HeadlineEstimates
-        Its measure may be under a policy, which then ignores one attribute more.
-    attributes : sequence of str
-        Attributes of :data:`softirr.meaning.policy.attributes.KINDS`.
-
-    Returns
-    -------
-    tuple of WhatIf
-        The largest difference first; nothing if the measure cannot be put under another policy.
-    """
-    measure, value = estimates.scoring.measure, estimates.value
-    policy = policy_of(measure)
-    new = [kind for kind in attributes if kind not in policy.ignore]
-    n = len(Ratings.of(estimates.table).comparable_items)
-    if not new or n < 2:
-        return ()
-    present = estimates.of(measure, 0.0)
+    measure, policy = scoring.measure, policy_of(scoring.measure)
+    attributes = [
+        count.kind for count in report.reasons.kinds if count.kind in KINDS and count.kind not in policy.ignore
+    ]
+    sample = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, scoring.options.seed)
+    n, value = len(Ratings.of(sample).comparable_items), float(report.coefficients[key])
+    estimates = _HeadlineEstimates(sample, scoring, key, value, report.expected_agreement.fleiss or 0.0)
+    present = estimates.of(measure, 0.0) if attributes and n > 1 else None
     if present is None or present.value is None:
-        return ()
+        return report
     shift = estimates.shift()
-    answers = []
-    for kind in new:
+    what_if = []
+    for kind in attributes:
         try:
             other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
@@ -141,8 +120,9 @@ def _without_attributes(estimates: _HeadlineEstimates, attributes: Sequence[str]
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
             )
             new_value = min(1.0, value + changed.value - present.value)
-            answers.append(WhatIf(kind, estimates.key, new_value, value, n, up_to_one(difference.ci95, value)))
-    return tuple(sorted(answers, key=lambda answer: (-answer.value, answer.attribute)))
+            what_if.append(WhatIf(kind, key, new_value, value, n, up_to_one(difference.ci95, value)))
+    what_if.sort(key=lambda entry: (-entry.value, entry.attribute))
+    return replace(report, reasons=replace(report.reasons, what_if=tuple(what_if)))
 
 
 def up_to_one(difference_ci95: Sequence[float] | None, value: float) -> tuple[float, float] | None:

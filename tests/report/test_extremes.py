@@ -51,7 +51,6 @@ def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
     monkeypatch.setattr(registry, "MOST_RATER_PAIRS", 10)
     monkeypatch.setattr(assembly, "MOST_RATER_PAIRS", 10)
     monkeypatch.setattr(assembly, "MOST_PAIRS_OF_ITEM", 10)
-    monkeypatch.setattr("softirr.report.agreement.MOST_PAIRS_OF_ITEM", 10)
     monkeypatch.setattr(assembly, "MANY", 5)
     monkeypatch.setattr(consensus, "MANY", 5)
     report_after = softirr.agreement(_table(*rows), "indel")
