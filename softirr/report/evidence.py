@@ -5,7 +5,7 @@ They are estimated by :mod:`softirr.statistics.evidence.estimator`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,9 @@ from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import pairs_used_for
+from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.suitability import BUNDLED, comparisons_across_scripts, misfit_sentences, script_warnings
+from softirr.meaning.policy.measure import policy_of
 from softirr.numbers import plural
 from softirr.report.key_figures import WIDTHS, expected_agreement, headline_key, judgments_for
 from softirr.report.scoring import Scored
@@ -212,7 +214,18 @@ def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimat
     record = record_of(recorded_provenance(measure), fits=not misfits)
     with pairs_used_for("evidence"):
         posterior, collected = _posterior(scored_table, record, sheets)
-    return Estimated(scored_table, misfits, script_warnings(n_across_scripts), record.measure, posterior, collected)
+    warnings = (*script_warnings(n_across_scripts), *_direction_warnings(measure))
+    return Estimated(scored_table, misfits, warnings, record.measure, posterior, collected)
+
+
+def _direction_warnings(measure: Measure) -> Iterator[str]:
+    """A warning if the policy chooses among directions that the measure does not have."""
+    choice = policy_of(measure).more_general
+    if choice != "graded" and not measure.directional:
+        yield (
+            f"The measure {measure.raw_name} does not tell which text is more general, so the policy's choice "
+            f"{choice} changes nothing."
+        )
 
 
 def _posterior(

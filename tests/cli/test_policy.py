@@ -88,3 +88,12 @@ def test_a_policy_splits_lists(tmp_path: Path, cli: Cli) -> None:
     result = cli("score", str(path), "--policy", str(tmp_path / "policy.json"), "--split", "none", *SCORED)
     assert result["items"][0]["agreement"] < 1
     assert result["provenance"]["policy"]["split"] == "none"
+
+
+def test_a_choice_of_directions_that_the_measure_lacks_is_a_note(answers: str, cli: Cli) -> None:
+    def notes(*options: str) -> str:
+        return " ".join(cli("score", answers, "--measure", "indel", *options, "--json")["warnings"])
+
+    assert "the policy's choice lenient changes nothing" in notes("--more-general", "lenient")
+    assert "the policy's choice strict changes nothing" in notes("--policy", "exact-concept")
+    assert "changes nothing" not in notes("--policy", "finding")
