@@ -221,7 +221,7 @@ def _related_groups(lookup: NameLookup, groups: Sequence[tuple[Concept, ...]]) -
 def with_terminology(
     measure: Measure, terminologies: Sequence[str | os.PathLike[str] | Terminology], *, name: str | None = None
 ) -> Measure:
-    """The measure with terminologies in which texts are looked up first.
+    """The measure with terminologies in which texts are looked up first, after those that it has.
 
     Parameters
     ----------
@@ -240,6 +240,9 @@ def with_terminology(
     opened = [
         source if isinstance(source, Terminology) else opened_terminology(os.fspath(source)) for source in terminologies
     ]
+    present = terminologies_of(measure)
+    if present is not None:
+        opened = [*present.lookup.terminologies, *opened]
     return measure.with_stage(Terminologies(NameLookup(opened), name))
 
 

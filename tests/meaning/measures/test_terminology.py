@@ -51,6 +51,11 @@ def indel(**options: object) -> Measure:
     return with_terminology(measure("indel"), [HEART, OTHER], **options)  # type: ignore[arg-type]
 
 
+def test_more_terminologies_are_added_to_those_of_a_measure() -> None:
+    terms = with_terminology(with_terminology(measure("exact"), [HEART]), [OTHER])
+    assert terms.score([("heart attack", "Myocardial infarction"), ("tussis", "coughing fit")]).tolist() == [1, 1]
+
+
 def test_terminology_decides_texts_that_it_knows() -> None:
     terms = indel()
     pairs = [("heart attack", "Myocardial infarction"), ("heart attack", "cardiac disease"), ("cough", "heart attack")]
