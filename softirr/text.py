@@ -213,7 +213,12 @@ def sentences(text: str) -> tuple[str, ...]:
     >>> sentences("没有发烧。干咳。"), sentences("لا سعال. ألم في الركبة.")
     (('没有发烧。', '干咳。'), ('لا سعال.', 'ألم في الركبة.'))
     """
-    ends = [end for end in _SENTENCE.finditer(text) if end[1] is None or _begins_sentence(end[1])]
+    # a character behind a full stop and a space begins a sentence if it is a capital, or a letter without case
+    ends = [
+        end
+        for end in _SENTENCE.finditer(text)
+        if end[1] is None or end[1].isascii() or (end[1].isalpha() and not end[1].islower())
+    ]
     if not ends:
         return (text,)
     protected_text, pieces, start = protected(text), [], 0
@@ -224,11 +229,6 @@ def sentences(text: str) -> tuple[str, ...]:
         pieces.append(text[start : end.start()])
         start = end.end()
     return (*pieces, text[start:])
-
-
-def _begins_sentence(mark: str) -> bool:
-    """Whether a character behind a full stop and a space begins a sentence: a capital, or a letter without case."""
-    return mark.isascii() or (mark.isalpha() and not mark.islower())
 
 
 def protected(text: str) -> list[bool]:

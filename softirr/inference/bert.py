@@ -99,7 +99,8 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
         # copied, and their mapping of the file ends here.
         for group in ({_WORDS}, shapes.keys() - {_WORDS}):
             with safe_open(folder / "model.safetensors", framework="pt") as file:
-                weights |= {name: _stored(file, name, dtype) for name in sorted(group)}
+                stored = {name: file.get_tensor(name) for name in sorted(group)}
+                weights |= stored if _WORDS in stored else {name: stored[name].to(dtype) for name in stored}
                 if _SCALE in file.keys():  # noqa: SIM118 (not a dict)
                     shapes[_SCALE] = (config.vocab_size, 1)
                     weights[_SCALE] = file.get_tensor(_SCALE).clone()
@@ -110,11 +111,6 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
     if not fits:
         raise InputError(_DAMAGED.format(folder))
     return tokenizer, BertForSequenceClassification(config, weights)
-
-
-def _stored(file: Any, name: str, dtype: torch.dtype) -> Tensor:
-    weight: Tensor = file.get_tensor(name)
-    return weight if name == _WORDS else weight.to(dtype)
 
 
 class BertTokens:

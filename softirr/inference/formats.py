@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,8 @@ def choose_format(model: Any, precision: str, tokens: PairTokens) -> tuple[str, 
                 if precision == "int8":
                     raise
                 continue  # int8 refused: the next format
-            if precision != "auto" or _typically_moved(forward(check), exact) <= _AUTO_BOUND:
+            changes = forward(check).softmax(-1) - exact.softmax(-1)
+            if precision != "auto" or float(changes.square().mean().sqrt()) <= _AUTO_BOUND:
                 return candidate, forward
         return "float32", _forward(model, "float32", check, exact)
 
@@ -85,7 +87,7 @@ def _exact(model: Any, tokens: PairTokens) -> torch.Tensor:
     """Logits of the check pairs in float32."""
     if isinstance(model, BertForSequenceClassification):
         return PackedBert(model)(*_check_batches(tokens, 1))
-    padded = _padded(model)
+    padded = PaddedForward(model)
     # the padded pass needs the most memory, so it runs in parts; one batch keeps the kernels of the others few
     return torch.cat([padded(batch) for batch in _check_batches(tokens, _CHECK_PARTS)])
 
@@ -128,23 +130,17 @@ def _forward(model: Any, precision: str, check: Packed, exact: torch.Tensor) -> 
     if isinstance(model, BertForSequenceClassification):
         return PackedBert(model)
     if PackedBert.fits(model):
-        try:
+        # a variant of the architecture, or a device without the packed attention: the padded pass always works
+        with suppress(RuntimeError, AttributeError, KeyError):
             packed = PackedBert(model)
             if _moved(packed(check), exact) <= _TOLERANCE[precision]:
                 return packed
-        except (RuntimeError, AttributeError, KeyError):
-            # a variant of the architecture, or a device without the packed attention: the padded pass always works
-            return _padded(model)
-    return _padded(model)
+    return PaddedForward(model)
 
 
 def _device_of(model: Any) -> torch.device:
     device: torch.device = next(iter(model.parameters())).device
     return device
-
-
-def _padded(model: Any) -> PaddedForward:
-    return PaddedForward(model, int(model.config.pad_token_id or 0), _device_of(model))
 
 
 def _check_batches(tokens: PairTokens, n_batches: int) -> list[Packed]:
@@ -159,8 +155,3 @@ def _check_batches(tokens: PairTokens, n_batches: int) -> list[Packed]:
 def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
     """Largest difference of any probability."""
     return float((values.softmax(-1) - exact.softmax(-1)).abs().max())
-
-
-def _typically_moved(values: torch.Tensor, exact: torch.Tensor) -> float:
-    """Root mean square of the differences of the probabilities."""
-    return float((values.softmax(-1) - exact.softmax(-1)).square().mean().sqrt())

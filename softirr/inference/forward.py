@@ -42,8 +42,9 @@ def to_device(array: np.ndarray, device: torch.device) -> Tensor:
 class PaddedForward:
     """Any transformers sequence classifier; the batch is padded to its longest pair and masked."""
 
-    def __init__(self, model: Any, pad_id: int, device: torch.device) -> None:
-        self._model, self._pad_id, self._device = model, pad_id, device
+    def __init__(self, model: Any) -> None:
+        self._model, self._pad_id = model, int(model.config.pad_token_id or 0)
+        self._device = next(iter(model.parameters())).device
         # models without token types (RoBERTa has one type, ModernBERT takes none) must not be given any
         self._types = int(getattr(model.config, "type_vocab_size", 0) or 0) > 1
 

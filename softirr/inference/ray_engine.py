@@ -66,20 +66,12 @@ class About:
     device_name: str
 
 
-class Worker:
+class Worker(PairClassifier):
     """A classifier in a separate process."""
-
-    def __init__(self, folder: Path, options: ClassifierOptions) -> None:
-        self._classifier = PairClassifier(folder, options)
 
     def about(self) -> About:
         """Properties of this process's classifier."""
-        c = self._classifier
-        return About(c.n_labels, c.id2label, c.precision, c.max_length, c.device_name)
-
-    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
-        """Outputs of the comparisons."""
-        return self._classifier.run(texts, left_texts, right_texts)
+        return About(self.n_labels, self.id2label, self.precision, self.max_length, self.device_name)
 
 
 class RayEngine:
@@ -164,12 +156,10 @@ class RayEngine:
     def _first(self) -> About:
         """`About` of the first worker that has loaded the model."""
         end = time.monotonic() + _PATIENCE
-        while True:
-            references = self._wait(list(self._starting), end)
-            for reference in references:
-                properties = self._started(reference)
-                if properties is not None:
-                    return properties
+        properties = None
+        while properties is None:
+            properties = self._started(self._wait(list(self._starting), end))
+        return properties
 
     def _started(self, reference: Any) -> About | None:
         """Register a worker that has loaded the model; where it failed, start another one and return None."""
@@ -193,19 +183,21 @@ class RayEngine:
         self._actors.append(actor)
         return properties
 
-    def _admit(self, properties: About) -> None:
-        """Check a worker that gets shares from now on; all use one number format."""
+    def _admit(self, properties: About | None) -> None:
+        """Check a worker that gets shares from now on, if it has started; all use one number format."""
+        if properties is None:
+            return
         if properties.precision != self.precision:
             raise InputError("The workers chose different number formats; name one with the option precision.")
         self.device_name = ", ".join(dict.fromkeys([*self.device_name.split(", "), properties.device_name]))
 
-    def _wait(self, references: list[Any], end: float | None) -> list[Any]:
-        """Ready references; a SoftirrError where there are none to wait for, or after the time limit."""
+    def _wait(self, references: list[Any], end: float | None) -> Any:
+        """A ready reference; a SoftirrError where there are none to wait for, or after the time limit."""
         if references:
             timeout = None if end is None else max(0.0, end - time.monotonic())
             ready, _ = self._ray.wait(references, num_returns=1, timeout=timeout)
             if ready:
-                return list(ready)
+                return ready[0]
         raise SoftirrError(
             "The Ray cluster has no worker any more; start machines and run again: what was scored before is kept."
         )
@@ -226,19 +218,17 @@ class RayEngine:
                 if not running and not lost:
                     break
                 end = None if self._actors else time.monotonic() + _PATIENCE
-                for reference in self._wait([*running, *self._starting], end):
-                    if reference in self._starting:
-                        properties = self._started(reference)
-                        if properties is not None:
-                            self._admit(properties)
-                        continue
-                    actor, share = running.pop(reference)
-                    outputs = self._result(actor, reference)
-                    if outputs is not None:
-                        yield share.where, outputs
-                    else:
-                        share.tries += 1
-                        (given_up if share.tries >= _TRIES else lost).append(share)
+                reference = self._wait([*running, *self._starting], end)
+                if reference in self._starting:
+                    self._admit(self._started(reference))
+                    continue
+                actor, share = running.pop(reference)
+                outputs = self._result(actor, reference)
+                if outputs is not None:
+                    yield share.where, outputs
+                else:
+                    share.tries += 1
+                    (given_up if share.tries >= _TRIES else lost).append(share)
         finally:
             # Where the caller stops early, cancel the shares that are left.
             for reference in running:

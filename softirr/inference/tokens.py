@@ -50,6 +50,12 @@ class Packed:
     lengths: NDArray[np.int64]
     starts: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, ids: NDArray[np.int64], types: NDArray[np.int64], lengths: NDArray[np.int64]) -> Packed:
+        """The inputs with the places of their tokens."""
+        starts = np.cumsum(lengths) - lengths
+        return cls(ids, types, np.arange(len(ids)) - np.repeat(starts, lengths), lengths, starts)
+
 
 @dataclass(frozen=True, eq=False)
 class _Template:
@@ -94,19 +100,18 @@ class PairTokens:
         if getattr(self._tokenizer, "truncation_side", "right") == "left":  # it needs the end of the text
             characters = max((len(text) for text in new_texts), default=0)
         while new_texts:
-            encoded = self._encode([text[:characters] for text in new_texts])
+            parts = [text[:characters] for text in new_texts]
+            encoded = self._tokenizer(parts, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
             # the end of a part may be tokenized differently from the same place in the whole text
             enough = [
                 len(text) <= characters or len(ids) > self.max_length + _EDGE
                 for text, ids in zip(new_texts, encoded, strict=True)
             ]
-            self._ids.update((text, ids) for text, ids, done in zip(new_texts, encoded, enough, strict=True) if done)
+            for text, ids, done in zip(new_texts, encoded, enough, strict=True):
+                if done:
+                    self._ids[text] = np.asarray(ids, dtype=np.int64)
             new_texts = [text for text, done in zip(new_texts, enough, strict=True) if not done]
             characters *= 8
-
-    def _encode(self, texts: list[str]) -> list[NDArray[np.int64]]:
-        encoded = self._tokenizer(texts, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-        return [np.asarray(ids, dtype=np.int64) for ids in encoded]
 
     def table(self, texts: Sequence[str]) -> TokenTable:
         """The texts (all tokenized), to put pairs of them together by index."""
@@ -193,29 +198,17 @@ class TokenTable:
         ends = np.cumsum(pieces)
         total = int(ends[-1]) if n else 0
         where = np.arange(total) + np.repeat(starts.ravel() - (ends - pieces), pieces)
-        sums = lengths.sum(axis=1)
-        first = np.cumsum(sums) - sums
-        return Packed(
-            ids=self._flat[where],
-            types=np.repeat(np.tile(template.types, n), pieces),
-            positions=np.arange(total) - np.repeat(first, sums),
-            lengths=sums,
-            starts=first,
-        )
+        return Packed.of(self._flat[where], np.repeat(np.tile(template.types, n), pieces), lengths.sum(axis=1))
 
     def _pack_by_tokenizer(self, left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Packed:
         encoded = [
             self._tokens.encode_pair(self._texts[i], self._texts[j])
             for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
         ]
-        sums = np.array([len(ids) for ids, _ in encoded], dtype=np.int64)
-        first = np.cumsum(sums) - sums
-        return Packed(
-            ids=np.array([token for ids, _ in encoded for token in ids], dtype=np.int64),
-            types=np.array([kind for _, types in encoded for kind in types], dtype=np.int64),
-            positions=np.arange(int(sums.sum())) - np.repeat(first, sums),
-            lengths=sums,
-            starts=first,
+        return Packed.of(
+            np.array([token for ids, _ in encoded for token in ids], dtype=np.int64),
+            np.array([kind for _, types in encoded for kind in types], dtype=np.int64),
+            np.array([len(ids) for ids, _ in encoded], dtype=np.int64),
         )
 
 

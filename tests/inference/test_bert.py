@@ -70,7 +70,7 @@ def test_weights_and_logits_are_those_of_transformers(implementations: Any) -> N
     assert np.array_equal(batch.ids, same.ids) and np.array_equal(batch.types, same.types)
     with torch.inference_mode():
         assert torch.equal(PackedBert(model)(batch), PackedBert(reference_model)(batch))
-        padded = PaddedForward(reference_model, 0, torch.device("cpu"))(batch)
+        padded = PaddedForward(reference_model)(batch)
         assert torch.allclose(PackedBert(model)(batch), padded, atol=1e-4)
     assert model.config.id2label == reference_model.config.id2label and model.config.num_labels == 2
 

@@ -97,7 +97,7 @@ def test_auto_picks_a_format_by_its_error_over_all_check_pairs(
     away = torch.tensor(moved)
     values = torch.stack([torch.log(0.5 + away), torch.log(0.5 - away)], dim=1)
     monkeypatch.setattr(formats, "_fast_formats", lambda *_: ["bfloat16"])
-    monkeypatch.setattr(formats, "_padded", lambda *_: lambda batch: exact[: len(batch.lengths)])
+    monkeypatch.setattr(formats, "PaddedForward", lambda *_: lambda batch: exact[: len(batch.lengths)])
     monkeypatch.setattr(formats, "_forward", lambda *_: lambda batch: values[: len(batch.lengths)])
     assert PairClassifier(bert_model, ClassifierOptions(device="cpu")).precision == precision
 
@@ -117,7 +117,7 @@ def test_int8_is_refused_by_the_first_check_pairs_where_these_move_too_far(
     monkeypatch.setattr(PackedBert, "__call__", counted)
     tokens, model = classifier.tokens, _load(bert_model)
     with torch.inference_mode():
-        exact = torch.cat([formats._padded(model)(batch) for batch in formats._check_batches(tokens, 10)])
+        exact = torch.cat([formats.PaddedForward(model)(batch) for batch in formats._check_batches(tokens, 10)])
         for bound, batch_sizes in ((0.0, [6]), (1.0, [6, 55])):
             pairs.clear()
             try:

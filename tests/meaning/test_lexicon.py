@@ -53,7 +53,6 @@ def test_the_tables_are_whole() -> None:
         "attributes": 5,
         "opposites": 3,
         "units": 7,
-        "conjunctions": 2,
         "numbers": 3,
         "languages": 3,
         "word_lists": 2,

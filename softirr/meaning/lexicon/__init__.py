@@ -63,23 +63,6 @@ def entries() -> tuple[Entry, ...]:
 
 
 @cache
-def conjunctions(language: str = "") -> tuple[str, ...]:
-    """The words that join the last item of a list.
-
-    Parameters
-    ----------
-    language : str
-        Such as ``de``; all languages if none is named.
-
-    Examples
-    --------
-    >>> conjunctions("en")
-    ('and', 'or', 'nor')
-    """
-    return tuple(word for code, words in rows("conjunctions") if language in ("", code) for word in words.split(", "))
-
-
-@cache
 def word_list(name: str) -> tuple[str, ...]:
     """A list of words without further properties.
 

@@ -34,17 +34,13 @@ def numbered_pairs(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], Ints, I
     try:
         normalized = [(normalize(first), normalize(second)) for first, second in pairs]
     except (TypeError, ValueError, AttributeError):
-        raise InputError(_not_a_pair(pairs)) from None
+        bad = next((pair for pair in pairs if not _is_pair(pair)), pairs) if isinstance(pairs, Collection) else pairs
+        raise InputError(f"Pairs are of two texts each, but one is {bad!r:.60}.") from None
     texts = sorted({text for pair in normalized for text in pair})
     numbers = {text: number for number, text in enumerate(texts)}
     ids = np.array([(numbers[first], numbers[second]) for first, second in normalized], dtype=np.int64)
     left_texts, right_texts = ids.reshape(-1, 2).T
     return texts, left_texts, right_texts
-
-
-def _not_a_pair(pairs: Any) -> str:
-    bad = next((pair for pair in pairs if not _is_pair(pair)), pairs) if isinstance(pairs, Collection) else pairs
-    return f"Pairs are of two texts each, but one is {bad!r:.60}."
 
 
 def _is_pair(pair: Any) -> bool:

@@ -13,7 +13,6 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -36,15 +35,10 @@ class PairCache:
 
     def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[Floats, Bools]:
         """Values of the pairs, shape (n, 2), and whether each is known, shape (n,); unknown ones are 0."""
-        indices: dict[bytes, list[int]] = {}
-        for index, key in enumerate(_keys(model, pairs)):
-            indices.setdefault(key, []).append(index)
-        values = np.zeros((len(pairs), 2), dtype=np.float64)
-        is_known = np.zeros(len(pairs), dtype=bool)
-        for key, forward, backward in self._read(list(indices)):
-            values[indices[bytes(key)]] = forward, backward
-            is_known[indices[bytes(key)]] = True
-        return values, is_known
+        keys = _keys(model, pairs)
+        rows = {bytes(key): directions for key, *directions in self._read(list(dict.fromkeys(keys)))}
+        values = np.array([rows.get(key, (0.0, 0.0)) for key in keys], dtype=np.float64).reshape(-1, 2)
+        return values, np.array([key in rows for key in keys], dtype=bool)
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Floats) -> None:
         """Store values of shape (n, 2); a later value replaces an earlier one."""
@@ -66,9 +60,7 @@ class PairCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -64,8 +64,14 @@ def comparisons(facts: Sequence[TextFacts], names: Collection[str] = FACTS) -> l
     is_list = np.array([text_facts.is_list for text_facts in facts], dtype=bool)
     quantities = sorted({value.quantity for text_facts in facts for value in text_facts.values} - {SIDE})
     values = [_values_of(quantity, facts, frame, is_list) for quantity in quantities]
-    all_comparisons = (*values, _sides(facts, frame, is_list), _negations(facts))
-    return [comparison for comparison in all_comparisons if comparison.fact in names and _has_equal(comparison.key)]
+    words = numbered(text_facts.words for text_facts in facts)
+    denied = numbered((text_facts.denied, True) for text_facts in facts)
+    all_comparisons = (*values, _sides(facts, frame, is_list), unequal(NEGATION, words, denied))
+    return [
+        comparison
+        for comparison in all_comparisons
+        if comparison.fact in names and np.any(np.bincount(comparison.key)[1:] > 1)
+    ]
 
 
 def any_differ(compared: Iterable[FactComparison], left_texts: Ints, right_texts: Ints) -> Bools:
@@ -85,11 +91,6 @@ def numbered(values: Iterable[Hashable]) -> Ints:
     """A number from 1 for each different value; 0 for empty values."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers) + 1) if value else 0 for value in values], dtype=np.int64)
-
-
-def _has_equal(key: Ints) -> bool:
-    known_keys = key[key > 0]
-    return len(np.unique(known_keys)) < len(known_keys)
 
 
 def _table(rows: Sequence[Sequence[float]], empty: float = np.nan) -> NDArray[Any]:
@@ -146,12 +147,6 @@ def _sides(facts: Sequence[TextFacts], frame: Ints, is_list: Bools) -> FactCompa
         return np.asarray((together[a] != together[b]) | is_exchanged)
 
     return FactComparison(SIDE, words, exclude)
-
-
-def _negations(facts: Sequence[TextFacts]) -> FactComparison:
-    """The same words: each text denies different ones."""
-    words = numbered(text_facts.words for text_facts in facts)
-    return unequal(NEGATION, words, numbered((text_facts.denied, True) for text_facts in facts))
 
 
 class Facts(Stage):

@@ -38,6 +38,16 @@ _OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
 _ENDS_WITH_OR = re.compile(r"\bor\s*$", re.IGNORECASE)
 _PLURAL = re.compile(r"(?<=[^\W\d_]{2})s\b")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_BREAK = re.compile(rf"\s*(?:[;.]\s|\b{any_of(word_list('break'))}\b)\s*", re.IGNORECASE)
+_SMALL = frozenset(word_list("small"))
+_SIDE_CODES = {
+    word.rstrip("."): code
+    for side, code in (("left", LEFT), ("right", RIGHT), ("bilateral", BOTH))
+    for word in words_of("side", side)
+}
+_SIDE_CODES |= {  # other languages
+    word: code for side, code in (("left", LEFT), ("right", RIGHT), ("both", BOTH)) for word in word_list(side)
+}
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ def _sides(text: str) -> Iterator[Value]:
     if len(text.split()) > MOST_WORDS:
         return
     for match in _side().finditer(text):
-        code = _side_codes()[match[1].casefold()]
+        code = _SIDE_CODES[match[1].casefold()]
         yield Value(SIDE, code, code, *match.span())
 
 
@@ -151,8 +161,13 @@ def _denials(text: str) -> list[tuple[str, bool]]:
     if not 0 < len(text.split()) <= MOST_WORDS or "?" in text or _SIGN.search(text):
         return []
     words: list[tuple[str, bool]] = []
-    for clause in _break().split(text):
-        negators = [match for match in _negator().finditer(clause) if _is_negator(match, text)]
+    for clause in _BREAK.split(text):
+        # "no 5" is a number, and NO in capitals is nitric oxide
+        negators = [
+            match
+            for match in _negator().finditer(clause)
+            if not re.match(r"\s?\d", clause[match.end() :]) and (match[0] != "NO" or text.isupper())
+        ]
         ends = [match.start() for match in negators] + [len(clause)]
         scopes = [clause[match.end() : end] for match, end in zip(negators, ends[1:], strict=True)]
         preceding = clause[: ends[0]]
@@ -179,28 +194,15 @@ def _denied(scope: str) -> list[str]:
     return [word for word in _content(scope) if word not in ("or", "nor")]
 
 
-def _is_negator(match: re.Match[str], text: str) -> bool:
-    """Whether a word denies: "no 5" is a number, and NO in capitals is nitric oxide."""
-    return not re.match(r"\s?\d", match.string[match.end() :]) and (match[0] != "NO" or text.isupper())
-
-
 def _content(text: str) -> list[str]:
     """Folded words without sides and small words."""
     words = (_PLURAL.sub("", match[0].casefold()) for match in _WORD.finditer(_side().sub(" ", text)))
-    return [word for word in words if word not in _small()]
-
-
-@cache
-def _side_codes() -> dict[str, int]:
-    sides = {"left": LEFT, "right": RIGHT, "bilateral": BOTH}
-    codes = {word.rstrip("."): code for side, code in sides.items() for word in words_of("side", side)}
-    foreign = {"left": LEFT, "right": RIGHT, "both": BOTH}  # other languages
-    return codes | {word: code for side, code in foreign.items() for word in word_list(side)}
+    return [word for word in words if word not in _SMALL]
 
 
 @cache
 def _side() -> re.Pattern[str]:
-    words = any_of(word for word in _side_codes() if len(word) > 1)
+    words = any_of(word for word in _SIDE_CODES if len(word) > 1)
     return re.compile(rf"(?<![\w-])((?i:{words})|(?<!\d\s)[LR](?![\w-]|\s?\d))(?:[\s-]sided?)?(?!\w)\.?(?!\d)")
 
 
@@ -208,13 +210,3 @@ def _side() -> re.Pattern[str]:
 def _negator() -> re.Pattern[str]:
     words = any_of([*wordings("negation", "negator"), "neither", "cannot", "absent", "none", "ruled out"])
     return re.compile(rf"(?<!\w)(?:{words}|\w+n['’]t)(?!\w)", re.IGNORECASE)
-
-
-@cache
-def _break() -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:[;.]\s|\b{any_of(word_list('break'))}\b)\s*", re.IGNORECASE)
-
-
-@cache
-def _small() -> frozenset[str]:
-    return frozenset(word_list("small"))

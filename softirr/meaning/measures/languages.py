@@ -11,7 +11,7 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +70,12 @@ def _script(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0]
 
 
-@cache
-def _markers() -> dict[str, frozenset[str]]:
-    """Frequent words that mean little, of each language.
+_MARKERS = {name: frozenset(words.split()) for name, _, words in rows("languages")}
+"""Frequent words that mean little, of each language.
 
-    Words that are also words of another language's medical notes are left out.
-    """
-    return {name: frozenset(words.split()) for name, _, words in rows("languages")}
-
-
-@cache
-def _languages_of_scripts() -> dict[str, str]:
-    return dict(rows("scripts"))
+Words that are also words of another language's medical notes are left out.
+"""
+_LANGUAGES_OF_SCRIPTS: dict[str, str] = dict(rows("scripts"))
 
 
 def project_language(texts: Sequence[str]) -> str | None:
@@ -97,7 +91,7 @@ def project_language(texts: Sequence[str]) -> str | None:
     >>> project_language(["douleur au genou", "toux sèche", "mal de dos", "fatigue"])
     'French'
     """
-    having = Counter(dict.fromkeys(_markers(), 0))
+    having = Counter(dict.fromkeys(_MARKERS, 0))
     scripts: Counter[str] = Counter()
     foreign = 0
     for text in texts:
@@ -132,7 +126,7 @@ def language_of_text(text: str) -> str:
 def _languages(text: str) -> list[str]:
     """The languages of the function words in a text."""
     words = {word.casefold() for word in _WORD.findall(text)}
-    return [name for name, markers in _markers().items() if not words.isdisjoint(markers)]
+    return [name for name, markers in _MARKERS.items() if not words.isdisjoint(markers)]
 
 
 def _language_of_script(text: str) -> str | None:
@@ -141,8 +135,7 @@ def _language_of_script(text: str) -> str | None:
     other_scripts = [script for script in scripts if script != LATIN]
     if len(other_scripts) * 2 <= len(scripts):
         return None
-    languages = _languages_of_scripts()
-    return next((languages[script] for script in other_scripts if script in languages), UNRECOGNIZED)
+    return next(filter(None, map(_LANGUAGES_OF_SCRIPTS.get, other_scripts)), UNRECOGNIZED)
 
 
 class EnglishTest:

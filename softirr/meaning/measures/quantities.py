@@ -12,6 +12,15 @@ from softirr.meaning.lexicon import any_of, entries, rows, word_list
 
 NUMBER = "number"
 """Quantity of values without a unit."""
+NUMBER_WORDS = {word: int(number) for word, number, _ in rows("numbers")}
+"""Number words up to ninety, with their values."""
+_SINGULAR = {plural: singular for _, singular, plural, *_ in rows("units") if singular}
+_BOUND_WORDS = {
+    word: entry.value
+    for entry in entries()
+    if entry.kind == "number" and "bound" in entry.classes
+    for word in entry.wordings
+}
 _ABOUT = 0.2
 """Relative width of a value after "about"."""
 _NEAR = 40
@@ -117,7 +126,7 @@ def _value(text: str, token: re.Match[str], unit: _Unit | None, *, touches: bool
     bound = _bound().search(text[first:start])
     kind = "over" if token["unit"] and text[token.end() : token.end() + 1] == "+" else "open" if is_open else ""
     if bound is not None:
-        start, kind = first + bound.start(), _bound_words()[" ".join(bound[0].casefold().split())]
+        start, kind = first + bound.start(), _BOUND_WORDS[" ".join(bound[0].casefold().split())]
     is_amount = unit is not None and _is_plausible(unit, number, preceding)
     end = token.end() if is_amount else token.end("number")
     low, high = number - step / 2, number + step / 2
@@ -127,13 +136,13 @@ def _value(text: str, token: re.Match[str], unit: _Unit | None, *, touches: bool
         return Value(f"{unit.quantity} {token['unit'].casefold()}", low, high, start, end, kind)
     amount = "" if is_open else _amount_in_one_form(unit, number, token["number"])
     low, high = (unit.factor * limit + unit.offset for limit in (low, high))
-    return Value(unit.quantity, low, high, start, end, kind, amount, bool(amount and token["unit"] and not touches))
+    return Value(unit.quantity, low, high, start, end, kind, amount, bool(amount and token["unit"]))
 
 
 def _parse(digits: str, text: str) -> tuple[float, float, bool] | None:
     """Value, step of the last digit, and whether a point may separate thousands; None for a version such as 2.1.3."""
     if digits[0].isalpha():
-        return float(sum(number_words()[word] for word in re.split(r"[\s-]", digits.casefold()))), 1.0, False
+        return float(sum(NUMBER_WORDS[word] for word in re.split(r"[\s-]", digits.casefold()))), 1.0, False
     if len(digits) > 15:
         return None
     if _DECIMAL_COMMA.fullmatch(digits):
@@ -186,7 +195,7 @@ def replacement(text: str, value: Value) -> str:
     head = wording[: number.start()].removesuffix("minus ")
     amount, _, unit = value.amount.partition(" ")
     if wording[number.end() : number.end() + 1] == "-" and unit.isalpha():
-        return f"{head}{amount}-{_singular().get(unit, unit)}"
+        return f"{head}{amount}-{_SINGULAR.get(unit, unit)}"
     return f"{head}{amount}%" if unit == "%" else head + value.amount
 
 
@@ -198,19 +207,13 @@ def unread_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 @cache
-def number_words() -> dict[str, int]:
-    """Number words up to ninety, with their values."""
-    return {word: int(number) for word, number, _ in rows("numbers")}
-
-
-@cache
 def _number_word() -> str:
     tens, digits = (
         any_of(word for word, _, name in rows("numbers") if name == kind) for kind in ("tens", "one_to_nine")
     )
     large = r"(?:hundred|thousand|million|billion|dozen)"
     return (
-        rf"(?<!hundred\s)(?<!thousand\s)(?<!\sand\s)(?:{tens}[\s-]{digits}|{any_of(number_words())})(?!\w|[\s-]{large})"
+        rf"(?<!hundred\s)(?<!thousand\s)(?<!\sand\s)(?:{tens}[\s-]{digits}|{any_of(NUMBER_WORDS)})(?!\w|[\s-]{large})"
     )
 
 
@@ -248,19 +251,8 @@ def _ladder(quantity: str) -> tuple[tuple[str, str, float], ...]:
 
 
 @cache
-def _singular() -> dict[str, str]:
-    return {plural: singular for _, singular, plural, *_ in rows("units") if singular}
-
-
-@cache
-def _bound_words() -> dict[str, str]:
-    bounds = [entry for entry in entries() if entry.kind == "number" and "bound" in entry.classes]
-    return {word: entry.value for entry in bounds for word in entry.wordings}
-
-
-@cache
 def _bound() -> re.Pattern[str]:
-    words = any_of(word for word in _bound_words() if word not in ("ca", "from"))
+    words = any_of(word for word in _BOUND_WORDS if word not in ("ca", "from"))
     return re.compile(rf"(?:(?<![\w])(?<!\d\s)|(?=[^\w\s]))(?<![-=]){words}\s?$", re.IGNORECASE)
 
 

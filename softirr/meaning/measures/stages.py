@@ -115,10 +115,6 @@ def _present(texts: Ints, n_texts: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[texts]
 
 
-def _none_differ(left_texts: Ints, right_texts: Ints) -> Bools:
-    return np.zeros(len(left_texts), dtype=bool)
-
-
 class RewrittenTexts(PreparedStage):
     """Rewritten texts, and pairs that are called different.
 
@@ -147,7 +143,7 @@ class RewrittenTexts(PreparedStage):
         forms: Sequence[Mapping[int, str]],
         codes: Sequence[Ints] = (),
         *,
-        is_different: Callable[[Ints, Ints], Bools] = _none_differ,
+        is_different: Callable[[Ints, Ints], Bools] = lambda left_texts, _: np.zeros(len(left_texts), dtype=bool),
         different: Callable[[], float] = float,
         adjust: Callable[[Floats], Floats] = np.asarray,
         one_sided: bool = False,

@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 
 from softirr.meaning.lexicon import any_of, entries, rows
 from softirr.meaning.measures.facts import SIDE, SIGN, facts_of
-from softirr.meaning.measures.quantities import NUMBER, Value, number_words
+from softirr.meaning.measures.quantities import NUMBER, NUMBER_WORDS, Value
 from softirr.meaning.policy.attributes import attributes
 
 AttributeValue = frozenset[tuple[str, tuple[str, ...]]]
@@ -40,7 +40,7 @@ def _digits(kind: str) -> dict[str, str]:
 
 _AS_DIGITS = {
     **_digits("amount"),
-    **{word: str(number) for word, number in number_words().items()},
+    **{word: str(number) for word, number in NUMBER_WORDS.items()},
     **_digits("count"),
 }
 _GRADES = _AS_DIGITS | _digits("grade")
@@ -73,7 +73,8 @@ def value(text: str, kind: str) -> AttributeValue | None:
     True
     """
     result: defaultdict[str, list[str]] = defaultdict(list)
-    if kind == "negation" and not _denies_all(attributes(text).text):
+    denied = facts_of(attributes(text).text).denied if kind == "negation" else ()
+    if kind == "negation" and not (denied and all(denied)):  # it denies a part of the text only
         return None if attributes(text).of(kind) else frozenset()
     if kind in ("number", "time") and _reads_on(text, kind):
         return None
@@ -108,12 +109,6 @@ def _reads_on(text: str, kind: str) -> bool:
         if span.kind == kind
         for start, end in wider
     )
-
-
-def _denies_all(text: str) -> bool:
-    """Whether a text denies everything that it names."""
-    denied = facts_of(text).denied
-    return bool(denied) and all(denied)
 
 
 def _said(kind: str, wording: str) -> list[tuple[str, str]]:

@@ -120,11 +120,6 @@ class Attributes:
     spans: tuple[Span, ...]
     head: str
 
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of attributes that the text has."""
-        return frozenset(span.kind for span in self.spans)
-
     def of(self, kind: str) -> tuple[str, ...]:
         """The wordings of one kind.
 
@@ -163,15 +158,14 @@ def attributes(text: str) -> Attributes:
     >>> read = attributes("severe pain in the left knee for 3 days")
     >>> read.head
     'pain in the knee'
-    >>> sorted(read.kinds)
+    >>> sorted(span.kind for span in read.spans)
     ['severity', 'side', 'time']
     """
     text = normalize(text)
     spans = _recognize(text) if len(text) <= LONGEST else ()
     head = _cut(text, spans) if spans else text
-    if not _has_head(head):
-        return Attributes(text, (), text)
-    return Attributes(text, spans, head)
+    has_head = any(not _FUNCTION_WORDS.fullmatch(word) and not word.isdigit() for word in _WORD.findall(head))
+    return Attributes(text, spans, head) if has_head else Attributes(text, (), text)
 
 
 def without(text: str, kinds: Collection[str]) -> str:
@@ -250,10 +244,6 @@ def _end_of_clause(text: str, start: int, end: int, spans: list[Span]) -> int:
         if start < span.start < end and opens is not None and opens.match(text, span.start):
             return span.start
     return end
-
-
-def _has_head(text: str) -> bool:
-    return any(not _FUNCTION_WORDS.fullmatch(word) and not word.isdigit() for word in _WORD.findall(text))
 
 
 def _cut(text: str, spans: tuple[Span, ...]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from softirr.errors import InputError
 from softirr.meaning.measures import measure as raw_measure
-from softirr.meaning.measures.arrays import Floats, Ints, with_equivalence
+from softirr.meaning.measures.arrays import Floats, with_equivalence
 from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered, unequal
 from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.protocols import Measure
@@ -87,7 +87,8 @@ class PolicyStage(Stage):
         compared = [*_attribute_values(every_value), *comparisons(facts, (*self.policy.count, VALUE))]
         return RewrittenTexts(
             forms,
-            [_numbers(values) for values in every_value],
+            # -1: not understood
+            [np.where([said is None for said in values], -1, numbered(values)) for values in every_value],
             is_different=partial(any_differ, compared),
             different=different,
             adjust=adjust,
@@ -106,11 +107,6 @@ class PolicyStage(Stage):
             for size in range(len(kinds) + 1)
             for subset in combinations(kinds, size)
         }
-
-
-def _numbers(values: Sequence[AttributeValue | None]) -> Ints:
-    """Values of one attribute as numbers: 0 for texts without it, -1 if it is not understood."""
-    return np.where([attribute is None for attribute in values], -1, numbered(values))
 
 
 def _attribute_values(every_value: Sequence[Sequence[AttributeValue | None]]) -> Iterator[FactComparison]:

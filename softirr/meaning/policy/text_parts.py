@@ -176,7 +176,8 @@ def is_misspelling(first: str, second: str, known_words: Known = ()) -> bool:
     """
     if max(len(first), len(second)) > _LONGEST:
         return False
-    if _plain(first) == _plain(second) or _is_plural(*sorted((first, second), key=len)):
+    short, long = sorted((first, second), key=len)
+    if _plain(first) == _plain(second) or long in (f"{short}s", f"{short}es"):
         return True
     if sorted(first) == sorted(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 2:
         return True
@@ -184,20 +185,10 @@ def is_misspelling(first: str, second: str, known_words: Known = ()) -> bool:
 
     is_known = _is_known(first, known_words)
     if is_known != _is_known(second, known_words):
-        return OSA.distance(first, second) <= max(1, min(len(first), len(second)) // _LETTERS_PER_SLIP)
-    return not is_known and _letter_is_missing(first, second)
-
-
-def _is_plural(singular: str, plural: str) -> bool:
-    return plural in (f"{singular}s", f"{singular}es")
-
-
-def _letter_is_missing(first: str, second: str) -> bool:
-    """Whether one word is the other one without a letter of its inside."""
-    short, long = sorted((first, second), key=len)
-    return len(long) == len(short) + 1 and any(
-        long[:index] + long[index + 1 :] == short for index in range(1, len(long) - 1)
-    )
+        return OSA.distance(first, second) <= max(1, len(short) // _LETTERS_PER_SLIP)
+    # one word is the other one without a letter of its inside
+    inner = range(1, len(long) - 1) if len(long) == len(short) + 1 and not is_known else ()
+    return any(long[:index] + long[index + 1 :] == short for index in inner)
 
 
 def _plain(word: str) -> str:

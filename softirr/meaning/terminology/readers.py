@@ -137,7 +137,7 @@ def _add_term(builder: Builder, stanza: str | None, line: int, tags: Sequence[_T
     last = {tag: value for tag, value, _ in tags}
     if _bare(last.get("is_obsolete", "")).casefold() == "true":
         return
-    id, name = _bare(last.get("id", "")), _unescape(_without_comment(last.get("name", "")))
+    id, name = _bare(last.get("id", "")), _unescape(re.split(r"(?<!\\)!", last.get("name", ""), maxsplit=1)[0].strip())
     if not id:
         raise InputError(f"{builder.place}, line {line}: a term has no id.")
     if not name:
@@ -153,10 +153,6 @@ def _add_term(builder: Builder, stanza: str | None, line: int, tags: Sequence[_T
 def _bare(value: str) -> str:
     """The first word of a value: no trailing modifier, no comment."""
     return re.split(r"\s", value.strip(), maxsplit=1)[0]
-
-
-def _without_comment(value: str) -> str:
-    return re.split(r"(?<!\\)!", value, maxsplit=1)[0].strip()
 
 
 def _unescape(text: str) -> str:
