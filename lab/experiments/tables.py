@@ -9,7 +9,7 @@ from lab.experiments.annotated_table import Coded, GoldTable
 from lab.terminologies import named_paths
 from softirr.errors import InputError
 from softirr.meaning.terminology import read_table
-from softirr.meaning.terminology.text_files import lines
+from softirr.meaning.terminology.readers import lines
 
 COLUMNS = ("item", "rater", "text", "codes")
 

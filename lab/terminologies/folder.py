@@ -9,7 +9,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import SCOPES, Builder
-from softirr.meaning.terminology.text_files import read_table
+from softirr.meaning.terminology.readers import read_table
 
 
 def find(folder: Path, stem: str) -> Path | None:

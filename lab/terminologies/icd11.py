@@ -14,7 +14,7 @@ from pathlib import Path
 from lab.terminologies.obographs import parsed_json
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
-from softirr.meaning.terminology.text_files import lines, opened
+from softirr.meaning.terminology.readers import lines, opened
 from softirr.numbers import plural
 
 _DASHES = re.compile(r"(-\s?)*")

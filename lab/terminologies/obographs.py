@@ -12,7 +12,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
-from softirr.meaning.terminology.text_files import opened
+from softirr.meaning.terminology.readers import opened
 
 _PURL = "http://purl.obolibrary.org/obo/"
 _SCOPES = {

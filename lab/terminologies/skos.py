@@ -13,7 +13,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
-from softirr.meaning.terminology.text_files import opened
+from softirr.meaning.terminology.readers import opened
 
 SUFFIXES = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml"}
 """Formats by the end of the file's name."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder
-from softirr.meaning.terminology.text_files import lines
+from softirr.meaning.terminology.readers import lines
 from softirr.numbers import plural
 
 _FILES = {

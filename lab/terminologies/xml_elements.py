@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.text_files import opened
+from softirr.meaning.terminology.readers import opened
 
 
 def elements(path: Path, tag: str, root: str) -> Iterator[Any]:

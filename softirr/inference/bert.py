@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,30 +27,12 @@ _WORDS = "bert.embeddings.word_embeddings.weight"
 _SCALE = "bert.embeddings.word_embeddings.scale"
 """Scale of each row of the word table if that is stored as int8, shape (words, 1)."""
 _TOKENIZERS = ("BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast")
+_SETTINGS = (
+    *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
+    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id", "hidden_act", "model_type"),
+)
+"""The settings of a folder's ``config.json`` that determine the outputs, apart from the names of the outputs."""
 _DAMAGED = "The weights or the tokenizer in {} are missing, damaged or of another model; copy the whole model again."
-
-
-@dataclass(frozen=True)
-class BertConfig:
-    """The settings of a folder's ``config.json`` that determine the outputs."""
-
-    id2label: dict[int, str]
-    vocab_size: int
-    hidden_size: int
-    intermediate_size: int
-    num_hidden_layers: int
-    num_attention_heads: int
-    max_position_embeddings: int
-    type_vocab_size: int
-    layer_norm_eps: float
-    pad_token_id: int
-    hidden_act: str = "gelu"
-    model_type: str = "bert"
-
-    @property
-    def num_labels(self) -> int:
-        """Number of outputs."""
-        return len(self.id2label)
 
 
 def is_own_bert(folder: Path) -> bool:
@@ -90,8 +71,7 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
     try:
         settings = _read(folder / "config.json")
         names = {int(number): str(label) for number, label in settings["id2label"].items()}
-        fields = BertConfig.__dataclass_fields__.keys() - {"id2label"}
-        config = BertConfig(id2label=names, **{name: settings[name] for name in fields})
+        config = SimpleNamespace(id2label=names, num_labels=len(names), **{name: settings[name] for name in _SETTINGS})
         shapes = BertForSequenceClassification.shapes(config)
         weights: dict[str, Tensor] = {}
         # The table of words is half of the model and is read row by row, so it stays as stored, in the mapped file:
@@ -178,14 +158,14 @@ class BertForSequenceClassification:
         ``bert.embeddings.word_embeddings.weight`` and so on.
     """
 
-    def __init__(self, config: BertConfig, weights: Mapping[str, Tensor]) -> None:
+    def __init__(self, config: SimpleNamespace, weights: Mapping[str, Tensor]) -> None:
         self.config, self._weights = config, dict(weights)
         root = _tree(self._weights)
         self.bert: Any = root.bert
         self.classifier: Any = root.classifier
 
     @staticmethod
-    def shapes(config: BertConfig) -> dict[str, tuple[int, ...]]:
+    def shapes(config: SimpleNamespace) -> dict[str, tuple[int, ...]]:
         """The shape of each weight, by name."""
         width, wide = config.hidden_size, config.intermediate_size
         result: dict[str, tuple[int, ...]] = {

@@ -19,9 +19,8 @@ from softirr.inference.bert import is_own_bert, load_own_bert
 from softirr.inference.formats import choose_format
 from softirr.inference.loading import CLASSIFIER, load, out_of_memory, pick_device
 from softirr.inference.models import PRECISIONS, ClassifierOptions
-from softirr.inference.tokens import PairTokens, TokenTable, length_limit
+from softirr.inference.tokens import Bools, Ints, PairTokens, TokenTable, length_limit
 
-Ints = NDArray[np.int64]
 Results = Iterator[tuple[Ints, NDArray[np.float32] | None]]
 """Batches with their logits; None for a batch that did not fit into memory."""
 
@@ -43,7 +42,7 @@ class Outputs:
     """Logits (pairs, labels) as float32, and which pairs were cut to fit, (pairs,)."""
 
     logits: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
+    truncated: Bools
 
 
 class TorchThreads:
@@ -134,7 +133,7 @@ class PairClassifier:
         """Number of directed pairs to request at once: about a second of work."""
         return _GPU_PAIRS if self.device.type == "cuda" else _CPU_PAIRS * self._threads
 
-    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
+    def run(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Outputs:
         """Logits of the directed pairs (texts[left_texts[k]], texts[right_texts[k]]).
 
         Each text is tokenized once. Pairs run in batches of similar lengths; where a batch does not fit into memory, it

@@ -111,18 +111,16 @@ class TextEncoder:
             encoded[i] = self._tokenizer(
                 self.prompt + texts[i], truncation=True, max_length=self.max_length, verbose=False
             )["input_ids"]
-        order = np.argsort(-n_tokens, kind="stable")
         vectors = np.zeros((0, 1), dtype=np.float32)
 
         def work(batch: list[int]) -> None:
             nonlocal vectors
-            where = order[batch]
-            encoded_vectors = self._forward([encoded[i] for i in where.tolist()])
+            encoded_vectors = self._forward([encoded[i] for i in batch])
             if not len(vectors):
                 vectors = np.zeros((len(texts), encoded_vectors.shape[1]), dtype=np.float32)
-            vectors[where] = encoded_vectors
+            vectors[batch] = encoded_vectors
 
-        self._batches.run(np.minimum(n_tokens, self.max_length)[order].tolist(), work)
+        self._batches.run(np.minimum(n_tokens, self.max_length).tolist(), work)
         return vectors, truncated
 
     def _forward(self, batch: list[list[int]]) -> NDArray[np.float32]:

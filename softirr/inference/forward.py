@@ -15,13 +15,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from softirr.inference.bert import embed
-from softirr.inference.linear import Activation, Linear
 from softirr.inference.tokens import Packed
 
 _SAFE = 60.0
 """Largest absolute score: exp(60) times a thousand tokens, and exp(-60), are well within float32."""
 
 
+Activation = Callable[[Tensor], Tensor]
 Forward = Callable[[Packed], Tensor]
 """Logits of packed inputs, shape (pairs, labels), float32, on the model's device."""
 
@@ -202,6 +202,18 @@ def _softmax(scores: Tensor) -> Tensor:
         return torch.softmax(scores, dim=-1)
     weights = scores.exp_()
     return weights.div_(weights.sum(dim=-1, keepdim=True))
+
+
+class Linear:
+    """f(x Wᵀ + b) in the number format of the weights, W of shape (outputs, inputs)."""
+
+    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
+        self._weight, self._bias, self._activation = weight, bias, activation
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The layer's output, shape (rows, outputs)."""
+        y = F.linear(x, self._weight, self._bias)
+        return y if self._activation is None else self._activation(y)
 
 
 MakeLinear = Callable[[Tensor, Tensor, Activation | None], Callable[[Tensor], Tensor]]

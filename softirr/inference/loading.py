@@ -15,8 +15,6 @@ import torch
 from softirr.errors import InputError, SoftirrError
 
 _TOKENIZER_FILE = re.compile(r"tokenizer\.json|vocab\.(txt|json)|.*\.(model|spm|tiktoken)|tekken\.json")
-_WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
-_CLASSIFIES = ("ForSequenceClassification",)
 _PICKLED = re.compile(r"\.(bin|pt|pth|ckpt)$")
 
 
@@ -122,19 +120,25 @@ class Kind:
     auto
         Class of transformers that loads it.
     heads
-        Endings of the names of suitable model classes; empty where every model is suitable.
-    what
-        Description in messages.
+        Endings of the names of suitable model classes.
+    what, measure
+        Description of the models, and a measure for them, in messages.
     """
 
     auto: str
     heads: tuple[str, ...]
     what: str
+    measure: str
 
 
-CLASSIFIER = Kind("AutoModelForSequenceClassification", _CLASSIFIES, "a sequence classifier")
-WRITER = Kind("AutoModelForCausalLM", _WRITES, "a language model that writes text")
-ENCODER = Kind("AutoModel", (), "a text encoder")
+CLASSIFIER = Kind("AutoModelForSequenceClassification", ("ForSequenceClassification",), "a sequence classifier", "nli")
+WRITER = Kind(
+    "AutoModelForCausalLM",
+    ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel"),
+    "a language model that writes text",
+    "llm-logprob",
+)
+ENCODER = Kind("AutoModel", ("",), "an encoder without a head", "embedding")
 
 
 def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
@@ -203,17 +207,14 @@ def check_weights(folder: Path) -> None:
 
 
 def _check_kind(folder: Path, kind: Kind, architectures: list[str]) -> None:
-    if not kind.heads or not architectures or any(name.endswith(kind.heads) for name in architectures):
-        return
-    if any(name.endswith(_WRITES) for name in architectures):
-        is_a, use = WRITER.what, f"llm-logprob:{folder}"
-    elif any(name.endswith(_CLASSIFIES) for name in architectures):
-        is_a, use = CLASSIFIER.what, f"nli:{folder}"
-    else:
-        is_a, use = "an encoder without a head", f"embedding:{folder}"
-    raise InputError(
-        f"The model in {folder} is {is_a} ({architectures[0]}), but {kind.what} is needed; use {use} or another model."
-    )
+    suitable = [
+        other for other in (WRITER, CLASSIFIER, ENCODER) if any(name.endswith(other.heads) for name in architectures)
+    ]
+    if architectures and kind not in suitable:
+        raise InputError(
+            f"The model in {folder} is {suitable[0].what} ({architectures[0]}), but {kind.what} is needed; "
+            f"use {suitable[0].measure}:{folder} or another model."
+        )
 
 
 @contextmanager

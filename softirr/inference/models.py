@@ -76,10 +76,7 @@ def find_model(model: str, family: str) -> FoundModel:
         if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
             raise InputError(f"The folder {model} contains no model: name the folder that contains config.json.")
         return FoundModel(model, folder)
-    pinned = next(
-        (k for k in KNOWN_MODELS if k.family == family and model.lower() in (k.short, k.hub.lower())),
-        None,
-    )
+    pinned = next((k for k in KNOWN_MODELS if k.family == family and model.lower() in (k.short, k.hub.lower())), None)
     hub, revision = (pinned.hub, pinned.revision) if pinned else (model, None)
     if not pinned and "@" in model:
         hub, _, revision = model.partition("@")

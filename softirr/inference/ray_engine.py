@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import Outputs, PairClassifier
 from softirr.inference.models import ClassifierOptions
+from softirr.inference.tokens import Ints
 
 _SHARE = 4_096
 """Most directed pairs of one task (an even number): enough to sort by length, few enough to spread and to lose."""
@@ -24,8 +24,6 @@ _SMALLEST_SHARE = 256
 """Directed pairs, of long texts some seconds of work, that are not worth a second task."""
 _TRIES = 3
 """Workers that end during one share before the share counts as the cause."""
-_STARTS = 3
-"""Most consecutive workers that fail to load the model; then no further one is started."""
 _PATIENCE = 600.0
 """Seconds to wait for a worker when there is none: a cluster may be starting a machine."""
 _LOG = logging.getLogger("softirr")
@@ -109,7 +107,6 @@ class RayEngine:
         self._starting: dict[Any, Any] = {}
         """Starting actors, by the reference of their `About` that is ready once the model is loaded."""
         self._actors: list[Any] = []
-        self._failed_starts = 0
         try:
             for _ in range(self.workers):
                 self._start()
@@ -126,7 +123,7 @@ class RayEngine:
         """Directed pairs to request at once, enough to keep every worker busy."""
         return 4 * self.workers * _SHARE
 
-    def run(self, texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Outputs:
+    def run(self, texts: Sequence[str], left_texts: Ints, right_texts: Ints) -> Outputs:
         """Logits of the directed pairs; each share takes only the texts that it needs."""
         logits = np.zeros((len(left_texts), self.n_labels), dtype=np.float32)
         truncated = np.zeros(len(left_texts), dtype=bool)
@@ -162,24 +159,19 @@ class RayEngine:
         return properties
 
     def _started(self, reference: Any) -> About | None:
-        """Register a worker that has loaded the model; where it failed, start another one and return None."""
+        """Register a worker that has loaded the model; None if it failed, and the others do its work."""
         actor = self._starting.pop(reference)
         try:
             properties: About = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
             self._end(actor)
-            self._failed_starts += 1
-            if self._failed_starts < _STARTS:
-                self._start()
-            elif not self._actors and not self._starting:
+            if not self._actors and not self._starting:
                 raise InputError(
                     f"The workers of the Ray cluster could not load the model in {self._folder}: "
                     "the folder and softirr must be on every machine of the cluster."
                 ) from error
-            else:
-                _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
+            _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
             return None
-        self._failed_starts = 0
         self._actors.append(actor)
         return properties
 
@@ -202,7 +194,7 @@ class RayEngine:
             "The Ray cluster has no worker any more; start machines and run again: what was scored before is kept."
         )
 
-    def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
+    def _map(self, shares: Iterator[Share]) -> Iterator[tuple[Ints, Outputs]]:
         """Outputs of the shares with their indices, as they finish; a worker runs one share at a time."""
         running: dict[Any, tuple[Any, Share]] = {}
         lost: deque[Share] = deque()
@@ -261,10 +253,10 @@ class RayEngine:
 class Share:
     """A worker's share of the comparisons: indices in the job, the texts to compare, and number of workers it ended."""
 
-    where: NDArray[np.int64]
+    where: Ints
     texts: list[str]
-    left_texts: NDArray[np.int64]
-    right_texts: NDArray[np.int64]
+    left_texts: Ints
+    right_texts: Ints
     tries: int = 0
 
     def __str__(self) -> str:
@@ -272,9 +264,7 @@ class Share:
         return f"{len(self.where):,} comparisons of texts of up to {max(map(len, self.texts)):,} characters"
 
 
-def _shares(
-    texts: Sequence[str], left_texts: NDArray[np.int64], right_texts: NDArray[np.int64], size: int
-) -> Iterator[Share]:
+def _shares(texts: Sequence[str], left_texts: Ints, right_texts: Ints, size: int) -> Iterator[Share]:
     # Pairs of similar lengths go together, the longest first: the last shares are quick, so all workers finish at
     # about the same time.
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))

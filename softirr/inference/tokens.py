@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 _PROBES = (
     ("a", "b"),
     ("heart attack", "pain in the left arm"),
@@ -44,14 +46,14 @@ class Packed:
     starts : shape (pairs,), index of each pair's first token
     """
 
-    ids: NDArray[np.int64]
-    types: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    ids: Ints
+    types: Ints
+    positions: Ints
+    lengths: Ints
+    starts: Ints
 
     @classmethod
-    def of(cls, ids: NDArray[np.int64], types: NDArray[np.int64], lengths: NDArray[np.int64]) -> Packed:
+    def of(cls, ids: Ints, types: Ints, lengths: Ints) -> Packed:
         """The inputs with the places of their tokens."""
         starts = np.cumsum(lengths) - lengths
         return cls(ids, types, np.arange(len(ids)) - np.repeat(starts, lengths), lengths, starts)
@@ -64,7 +66,7 @@ class _Template:
     prefix: list[int]
     separator: list[int]
     suffix: list[int]
-    types: NDArray[np.int64]
+    types: Ints
 
 
 class PairTokens:
@@ -81,7 +83,7 @@ class PairTokens:
     def __init__(self, tokenizer: Any, max_length: int) -> None:
         self._tokenizer = tokenizer
         self.max_length = max_length
-        self._ids: dict[str, NDArray[np.int64]] = {}
+        self._ids: dict[str, Ints] = {}
         self._template = self._read_template()
         self.assembled = self._template is not None
         """Whether pairs are assembled from stored ids; otherwise the tokenizer encodes each pair."""
@@ -159,7 +161,7 @@ class PairTokens:
 class TokenTable:
     """Texts with their ids in one flat array; made by :meth:`PairTokens.table`."""
 
-    def __init__(self, tokens: PairTokens, texts: Sequence[str], ids: list[NDArray[np.int64]]) -> None:
+    def __init__(self, tokens: PairTokens, texts: Sequence[str], ids: list[Ints]) -> None:
         self._tokens, self._texts = tokens, texts
         template = tokens._template
         special = [template.prefix, template.separator, template.suffix] if template else [[], [], []]
@@ -170,14 +172,12 @@ class TokenTable:
         self._special_lengths, self._special_starts = lengths[:3], (ends - lengths)[:3]
         self.lengths, self._starts = lengths[3:], (ends - lengths)[3:]
 
-    def pair_lengths(
-        self, left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def pair_lengths(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Bools]:
         """Tokens of each pair after cutting, shape (n,), and whether it was cut, shape (n,)."""
         full_length = self.lengths[left_texts] + self.lengths[right_texts] + self._tokens.special
         return np.minimum(full_length, self._tokens.max_length), full_length > self._tokens.max_length
 
-    def pack(self, left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Packed:
+    def pack(self, left_texts: Ints, right_texts: Ints) -> Packed:
         """The pairs (left_texts[k], right_texts[k]) as model inputs, end to end."""
         if not self._tokens.assembled or not (self.lengths[left_texts].all() and self.lengths[right_texts].all()):
             return self._pack_by_tokenizer(left_texts, right_texts)
@@ -200,7 +200,7 @@ class TokenTable:
         where = np.arange(total) + np.repeat(starts.ravel() - (ends - pieces), pieces)
         return Packed.of(self._flat[where], np.repeat(np.tile(template.types, n), pieces), lengths.sum(axis=1))
 
-    def _pack_by_tokenizer(self, left_texts: NDArray[np.int64], right_texts: NDArray[np.int64]) -> Packed:
+    def _pack_by_tokenizer(self, left_texts: Ints, right_texts: Ints) -> Packed:
         encoded = [
             self._tokens.encode_pair(self._texts[i], self._texts[j])
             for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
@@ -212,9 +212,7 @@ class TokenTable:
         )
 
 
-def longest_first(
-    left_lengths: NDArray[np.int64], right_lengths: NDArray[np.int64], room: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def longest_first(left_lengths: Ints, right_lengths: Ints, room: int) -> tuple[Ints, Ints]:
     """Lengths of both texts after cutting them to `room` tokens in total.
 
     The longer text loses tokens until both are equally long.

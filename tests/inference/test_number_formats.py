@@ -12,8 +12,8 @@ import torch
 from softirr.errors import InputError
 from softirr.inference import formats
 from softirr.inference.classifier import PairClassifier
+from softirr.inference.formats import int8_is_fast
 from softirr.inference.forward import PackedBert
-from softirr.inference.linear import int8_is_fast
 from softirr.inference.models import ClassifierOptions
 from softirr.inference.tokens import Packed
 from tests.inference.classifier_pairs import LEFT, RIGHT, RNG, TEXTS, kappa, plain, softmax

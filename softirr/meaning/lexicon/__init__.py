@@ -138,26 +138,14 @@ def opposites(use: str) -> tuple[tuple[str, str], ...]:
     >>> ("left", "right") in opposites("exclude"), ("hyper", "hypo") in opposites("prefix")
     (True, True)
     """
-    pairs = tuple((first, second) for first, second, uses in rows("opposites") if use in uses.split())
-    return pairs if use == "prefix" else (*pairs, *sides())
-
-
-@cache
-def sides() -> tuple[tuple[str, str], ...]:
-    """Words for left and right, without a period at their end; single letters are left out.
-
-    Returns
-    -------
-    tuple of (str, str)
-        A whole word with a whole word, a short form with a short form.
-    """
-    pairs: dict[tuple[str, str], None] = {}
-    for name in ("left_right", "short"):
-        left_words, right_words = (
-            [word.rstrip(".") for word in words_of("side", side, name)] for side in ("left", "right")
-        )
-        pairs.update(dict.fromkeys((left_word, right_word) for left_word in left_words for right_word in right_words))
-    return tuple(pairs)
+    pairs = [(first, second) for first, second, uses in rows("opposites") if use in uses.split()]
+    sides = [
+        (left.rstrip("."), right.rstrip("."))
+        for name in ("left_right", "short")  # a whole word with a whole word, a short form with a short form
+        for left in words_of("side", "left", name)
+        for right in words_of("side", "right", name)
+    ]
+    return tuple(pairs if use == "prefix" else (*pairs, *dict.fromkeys(sides)))
 
 
 def any_of(words: Iterable[str]) -> str:

@@ -76,6 +76,8 @@ def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
 
 
 _LOG = logging.getLogger("softirr")
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""Codes of errors of SQLite."""
 
 
 class MemoryCache(PairCache):
@@ -157,14 +159,13 @@ class SQLiteCache(PairCache):
     def _guarded(self, work: Callable[[], list[Any]]) -> list[Any]:
         with self._lock:
             try:
-                result = work()
+                return work()
             except sqlite3.DatabaseError as error:
                 if not _is_damage(error):
                     raise
                 self._connection.close()
                 self._open_or_rebuild(check=True)
-                result = work()
-            return result
+                return work()
 
     def _open_or_rebuild(self, *, check: bool = False) -> None:
         try:
@@ -200,10 +201,8 @@ class SQLiteCache(PairCache):
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether a file is damaged, as opposed to locked, read-only or on a full disk."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is not None:
-        return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    return type(error) is sqlite3.DatabaseError or "no such" in str(error)
+    code = getattr(error, "sqlite_errorcode", None)  # the error of `_open` has none
+    return type(error) is sqlite3.DatabaseError if code is None else code & 0xFF in _DAMAGED
 
 
 def open_cache(url: str | None = None) -> PairCache:

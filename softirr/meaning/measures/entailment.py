@@ -160,13 +160,11 @@ class Entailment(Measure):
 
         Both bundled models are named, whether or not a pair needed the second one: the cache may have its score.
         """
-        model, sha256 = self._located.name, self._sha256
-        if self._multilingual is not None:
-            model, sha256 = f"{model}, {self._multilingual.name}", f"{sha256}, {stated_hash(self._multilingual.folder)}"
+        second = self._multilingual
         return Provenance(
             measure=self.raw_name,
-            model=model,
-            model_sha256=sha256,
+            model=self._located.name + ("" if second is None else f", {second.name}"),
+            model_sha256=self._sha256 + ("" if second is None else f", {stated_hash(second.folder)}"),
             device=self._first.device_name,
             truncated_texts=self._counts["truncated"],
             precision=self._first.precision,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import groupby
+from itertools import groupby, zip_longest
 from operator import or_
 from typing import Any
 
@@ -95,10 +95,7 @@ def numbered(values: Iterable[Hashable]) -> Ints:
 
 def _table(rows: Sequence[Sequence[float]], empty: float = np.nan) -> NDArray[Any]:
     """Rows of different lengths as one array."""
-    table = np.full((len(rows), max(map(len, rows), default=0)), empty)
-    for k, row in enumerate(rows):
-        table[k, : len(row)] = row
-    return table
+    return np.array([*zip_longest(*rows, fillvalue=empty)], dtype=np.float64).reshape(-1, len(rows)).T
 
 
 def _values_of(quantity: str, facts: Sequence[TextFacts], frame: Ints, is_list: Bools) -> FactComparison:

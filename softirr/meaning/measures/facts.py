@@ -100,13 +100,10 @@ def facts_of(text: str) -> TextFacts:
     unread = unread_spans(text)
     values = _values(text, unread)
     words = _denials(text)
-    rewritten, frame, gaps, end = [], [], [], 0
-    for value in values:
-        gap = text[end : value.start]
-        rewritten += [gap, _rewritten(text, value)]
-        frame += [gap, "#"]
-        gaps.append(gap)
-        end = value.end
+    starts = [*(value.start for value in values), len(text)]
+    ends = [0, *(value.end for value in values)]
+    *gaps, remaining = (text[end:start] for end, start in zip(ends, starts, strict=True))
+    rewritten = "".join(gap + _rewritten(text, value) for gap, value in zip(gaps, values, strict=True)) + remaining
     prefix = gaps[0][len(gaps[0].rstrip(ascii_letters)) :] if gaps else ""  # L3-L5
     is_list = all(
         _LIST_GAP.fullmatch(gap.removesuffix(prefix))
@@ -114,9 +111,9 @@ def facts_of(text: str) -> TextFacts:
         or (prefix and gap == f"-{prefix}")
         for gap, value in zip(gaps[1:], values[1:], strict=True)
     )
-    key = _PLURAL.sub("", "".join([*frame, text[end:]]).casefold())
+    frame = _PLURAL.sub("", "#".join([*gaps, remaining]).casefold())
     folded, denied = zip(*words, strict=True) if words else ((), ())
-    return TextFacts(values, "".join([*rewritten, text[end:]]), key, is_list, folded, denied, unread)
+    return TextFacts(values, rewritten, frame, is_list, folded, denied, unread)
 
 
 def _rewritten(text: str, value: Value) -> str:

@@ -121,18 +121,12 @@ class Judge(Measure):
             for a, b in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
             for i, j in ((a, b), (b, a))
         ]
-        values = self._answers(prompts)
+        if self._verbalised:
+            values = np.array([read_probability(answer) for answer in self._model.write(prompts)], dtype=np.float64)
+        else:
+            values = 1 / (1 + np.exp(-np.clip(self._model.yes_minus_no(prompts), -700, 700)))
         self._counts["failed"] += int(np.isnan(values).sum())
         return values.reshape(-1, 2)
-
-    def _answers(self, prompts: Sequence[str]) -> Floats:
-        """P(premise ⇒ hypothesis) of each prompt, shape (n,); nan if the answer could not be read."""
-        if not prompts:
-            return np.zeros(0, dtype=np.float64)
-        if self._verbalised:
-            return np.array([read_probability(answer) for answer in self._model.write(prompts)], dtype=np.float64)
-        odds: Floats = np.clip(self._model.yes_minus_no(prompts), -700, 700)
-        return 1 / (1 + np.exp(-odds))
 
     def describe(self) -> Provenance:
         """Model, device, number format and number of answers that could not be read."""

@@ -6,9 +6,8 @@ do not depend on the scale.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from softirr.answers.kinds import TEXT, Kind, find_kind, steps
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures.lexical import Exact
+from softirr.meaning.measures.lexical import Exact, sparse_table
 from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex
 from softirr.provenance import Provenance
 
@@ -195,28 +194,16 @@ class _Rankings(TextIndex):
     """(1 + Kendall's tau over all things of both rankings) / 2."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        from scipy.sparse import csr_matrix
-
-        rankings = [tuple(dict.fromkeys(steps(text))) for text in texts]
-        things = {
-            thing: number for number, thing in enumerate(sorted({thing for ranking in rankings for thing in ranking}))
-        }
+        rankings = [dict.fromkeys(steps(text), 1.0) for text in texts]
         self._size = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-        pairs: dict[tuple[int, int], int] = {}
-
-        def matrix(entries: list[Iterator[tuple[int, float]]]) -> Any:
-            cells = [(row, column, value) for row, ranking in enumerate(entries) for column, value in ranking]
-            rows, columns, values = zip(*cells, strict=True) if cells else ((), (), ())
-            shape = len(texts), max(len(things), len(pairs), 1)
-            return csr_matrix((values, (rows, columns)), shape=shape, dtype=np.float64)
-
-        def orders(ranking: tuple[str, ...]) -> Iterator[tuple[int, float]]:
-            for first, second in combinations([things[thing] for thing in ranking], 2):
-                key = min(first, second), max(first, second)
-                yield pairs.setdefault(key, len(pairs)), 1.0 if first < second else -1.0
-
-        self._order = matrix([orders(ranking) for ranking in rankings])
-        self._member = matrix([((things[thing], 1.0) for thing in ranking) for ranking in rankings])
+        self._member = sparse_table(rankings)
+        self._order = sparse_table(
+            {
+                (min(first, second), max(first, second)): 1.0 if first < second else -1.0
+                for first, second in combinations(ranking, 2)
+            }
+            for ranking in rankings
+        )
 
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
         order = np.asarray(self._order[left_texts].multiply(self._order[right_texts]).sum(axis=1)).ravel()

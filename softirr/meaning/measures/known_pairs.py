@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, numbered_pairs
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, crossed, find_keys, mutual, numbered_pairs
 from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import Measure, Pairs
 from softirr.meaning.measures.stages import AskPairs, PreparedStage, Stage
@@ -191,9 +191,7 @@ class _LookedUpTexts(PreparedStage):
     def _names_of(self, texts: Ints) -> tuple[Ints, Ints]:
         """Numbers of the names of texts, and the index of the text that each belongs to."""
         group = self._group[texts]
-        sizes = self._sizes[group]
-        owner = np.repeat(np.arange(len(texts)), sizes)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        owner, _, within = crossed(np.ones_like(group), self._sizes[group])
         return self._names[self._starts[group][owner] + within], owner
 
 

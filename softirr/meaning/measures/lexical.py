@@ -9,7 +9,7 @@ in Unicode characters.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -195,22 +195,24 @@ class TokenOverlap(IndexedMeasure):
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The texts' words as a sparse incidence matrix, so that a block is one sparse product."""
-        from scipy import sparse
+        words = sparse_table(dict.fromkeys(tokens(text, casefold=self._casefold), 1.0) for text in texts)
+        return _TokenIndex(words, np.diff(words.indptr).astype(np.int64), masi=self.raw_name == "masi")
 
-        vocabulary: dict[str, int] = {}
-        starts = np.zeros(len(texts) + 1, dtype=np.int64)
-        columns: list[int] = []
-        for row, text in enumerate(texts):
-            columns.extend(
-                vocabulary.setdefault(word, len(vocabulary)) for word in tokens(text, casefold=self._casefold)
-            )
-            starts[row + 1] = len(columns)
-        words = sparse.csr_matrix(
-            (np.ones(len(columns), dtype=np.float64), np.array(columns, dtype=np.int64), starts),
-            shape=(len(texts), max(len(vocabulary), 1)),
-        )
-        words.sort_indices()
-        return _TokenIndex(words, np.diff(starts), masi=self.raw_name == "masi")
+
+def sparse_table(rows: Iterable[Mapping[Any, float]]) -> csr_matrix:
+    """Rows of values by key as a sparse matrix with a column for each key."""
+    from scipy import sparse
+
+    numbers: dict[Any, int] = {}
+    starts, columns, values = [0], list[int](), list[float]()
+    for row in rows:
+        columns.extend(numbers.setdefault(key, len(numbers)) for key in row)
+        values.extend(row.values())
+        starts.append(len(columns))
+    shape = len(starts) - 1, max(len(numbers), 1)
+    table = sparse.csr_matrix((np.array(values, dtype=np.float64), np.array(columns, dtype=np.int64), starts), shape)
+    table.sort_indices()
+    return table
 
 
 @dataclass(frozen=True, eq=False)

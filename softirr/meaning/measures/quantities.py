@@ -127,11 +127,10 @@ def _value(text: str, token: re.Match[str], unit: _Unit | None, *, touches: bool
     kind = "over" if token["unit"] and text[token.end() : token.end() + 1] == "+" else "open" if is_open else ""
     if bound is not None:
         start, kind = first + bound.start(), _BOUND_WORDS[" ".join(bound[0].casefold().split())]
-    is_amount = unit is not None and _is_plausible(unit, number, preceding)
-    end = token.end() if is_amount else token.end("number")
     low, high = number - step / 2, number + step / 2
-    if not is_amount or unit is None:
-        return Value(NUMBER, low, high, start, end, kind)
+    if unit is None or not _is_plausible(unit, number, preceding):
+        return Value(NUMBER, low, high, start, token.end("number"), kind)
+    end = token.end()
     if touches and token["unit"]:  # 5 ft 10 in, 2 h 45
         return Value(f"{unit.quantity} {token['unit'].casefold()}", low, high, start, end, kind)
     amount = "" if is_open else _amount_in_one_form(unit, number, token["number"])
@@ -169,7 +168,11 @@ def _amount_in_one_form(unit: _Unit, number: float, digits: str) -> str:
     result = ""
     for singular, plural, factor in _ladder(unit.quantity):
         amount = (unit.factor * number + unit.offset) / factor
-        if unit.offset or not _is_round(unit.factor / factor):
+        ratio = unit.factor / factor
+        power = math.log10(ratio)
+        # a ratio that only moves the decimal point, or a whole number, keeps the digits
+        is_round = abs(power - round(power)) < 1e-9 or (ratio >= 1 and abs(ratio - round(ratio)) < 1e-9)
+        if unit.offset or not is_round:
             amount = float(f"{amount:.{precision}g}")
         if result and abs(amount) < 1:
             break
@@ -177,12 +180,6 @@ def _amount_in_one_form(unit: _Unit, number: float, digits: str) -> str:
         if "e" not in digits_shown:
             result = f"{digits_shown} {singular if digits_shown == '1' else plural}"
     return result
-
-
-def _is_round(factor: float) -> bool:
-    """Whether a factor only moves the decimal point or is a whole number."""
-    power = math.log10(factor)
-    return abs(power - round(power)) < 1e-9 or (factor >= 1 and abs(factor - round(factor)) < 1e-9)
 
 
 def replacement(text: str, value: Value) -> str:

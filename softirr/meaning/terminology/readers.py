@@ -1,4 +1,4 @@
-"""Readers of terminologies: tables of concepts, and OBO files.
+"""Readers of text files and tables, gzipped or not, and of terminologies: tables of concepts, and OBO files.
 
 A table has the columns id, name, and optionally synonym and parent, one row or more for each concept. Columns of
 synonyms may have other names (``synonym_columns.json``). A column that is named in the plural, such as synonyms or
@@ -11,17 +11,25 @@ Ontology of 2016, for a single synonym without an xref list.
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import re
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from softirr.answers.sheets import cell_text
 from softirr.errors import InputError
 from softirr.json_object import data_file
 from softirr.meaning.terminology.concepts import Builder
-from softirr.meaning.terminology.text_files import lines, read_table
+from softirr.numbers import plural
 from softirr.text import normalize
 
+LARGEST = 1 << 31
+"""Bytes, unpacked, of the largest file that is read."""
 _COLUMNS = ("id", "name")
 _PARENT, _PARENTS = "parent", "parents"
 _SEPARATORS = re.compile(r"\s*[;|]\s*")
@@ -29,6 +37,120 @@ _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _TAG = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(.*)$")
 _SYNONYM = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(EXACT|BROAD|NARROW|RELATED)?')
 _ESCAPE = re.compile(r"\\(.)")
+_Tag = tuple[str, str, int]
+"""Tag, value and line number."""
+_ESCAPES = {"n": " ", "t": " ", "W": " "}
+# older files give the scope in the tag
+_OLD_SCOPES = {"exact_synonym": "EXACT", "broad_synonym": "BROAD", "narrow_synonym": "NARROW"}
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[io.BufferedIOBase]:
+    """The bytes of a file, unpacked if it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
+
+    Raises
+    ------
+    InputError
+        Also for errors that show up while the caller reads.
+    """
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            yield file
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path} is a damaged gzip file.") from None
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines of a UTF-8 text file with their numbers, from 1, without line ends.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read or is not UTF-8 text.
+    """
+    number = size = 0
+    with opened(path) as file:
+        for raw in iter(partial(file.readline, LARGEST), b""):
+            size += len(raw)
+            if size > LARGEST:
+                raise InputError(
+                    f"{path} is larger than {LARGEST >> 30} GB, the largest terminology that softirr reads."
+                )
+            try:
+                text = raw.decode("utf-8" if number else "utf-8-sig")
+            except UnicodeDecodeError:
+                raise InputError(f"{path}, line {number + 1}: a byte that does not belong in UTF-8 text.") from None
+            for line in text.removesuffix("\n").removesuffix("\r").split("\r"):
+                number += 1
+                if "\0" in line:
+                    raise InputError(f"{path}, line {number}: the file is not text: it contains a zero byte.")
+                yield number, line
+
+
+def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table with a header, each with its line number.
+
+    Parameters
+    ----------
+    path : Path
+        Tab-separated if it ends in ``.tsv`` or its header contains a tab, else comma-separated; ``.gz`` is unpacked.
+    columns : sequence of str
+        Required columns.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read, is damaged or not UTF-8 text, lacks a column, or has a row with another length than
+        its header.
+    """
+    text = read_text(path)
+    header, _, _ = text.partition("\n")
+    if not header.strip():
+        raise InputError(f"{path} is empty.")
+    tabs = path.name.removesuffix(".gz").endswith(".tsv") or "\t" in header
+    # Exported tab-separated tables have bare quotation marks, which quote only cells with line ends.
+    bare = tabs and all(line.count("\t") == header.count("\t") for line in text.split("\n") if line.strip("\r"))
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter="\t" if tabs else ",",
+        quoting=csv.QUOTE_NONE if bare or '"' not in text else csv.QUOTE_MINIMAL,
+    )
+    try:
+        names = [name.strip() for name in next(reader)]
+        missing = [name for name in columns if name not in names]
+        if missing:
+            raise InputError(f"{path}, line 1: the header has no column {missing[0]!r}.")
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(names):
+                raise InputError(
+                    f"{path}, line {reader.line_num}: {plural(len(row), 'column')} instead of {len(names)}."
+                )
+            yield reader.line_num, dict(zip(names, map(_unquoted, row) if bare else row, strict=True))
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not a valid row ({error}).") from None
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without its quotation marks; the marks quote it only where every inner mark is doubled."""
+    inner = cell[1:-1]
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
+        return cell
+    return inner.replace('""', '"')
+
+
+def read_text(path: Path) -> str:
+    """The whole of a UTF-8 text file, gzipped or not.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read or is not UTF-8 text.
+    """
+    return "\n".join(line for _, line in lines(path))
 
 
 def is_concept_table(path: Path) -> bool:
@@ -84,11 +206,6 @@ def _kind_of(column: str) -> str | None:
     return next((kind for kind, names in columns.items() if folded in names), None)
 
 
-_ESCAPES = {"n": " ", "t": " ", "W": " "}
-# older files give the scope in the tag
-_OLD_SCOPES = {"exact_synonym": "EXACT", "broad_synonym": "BROAD", "narrow_synonym": "NARROW"}
-
-
 def read_obo(path: Path, builder: Builder) -> None:
     """Fill the builder from an OBO file; obsolete terms and links other than ``is_a`` are skipped.
 
@@ -117,10 +234,6 @@ def read_obo(path: Path, builder: Builder) -> None:
     _add_term(builder, stanza, start, tags)
     if stanza is None and not header:
         raise InputError(f"{path}, line {max(number, 1)}: the end of the file, and no OBO stanza before it.")
-
-
-_Tag = tuple[str, str, int]
-"""Tag, value and line number."""
 
 
 def _add_term(builder: Builder, stanza: str | None, line: int, tags: Sequence[_Tag]) -> None:

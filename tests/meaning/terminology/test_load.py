@@ -9,7 +9,7 @@ import pytest
 
 from softirr.errors import InputError
 from softirr.meaning.terminology import load, name_of, named_path, read_table
-from softirr.meaning.terminology.text_files import lines
+from softirr.meaning.terminology.readers import lines
 
 OBO = """format-version: 1.2
 
@@ -113,7 +113,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
 def test_a_file_larger_than_any_terminology_is_refused(
     packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("softirr.meaning.terminology.text_files.LARGEST", 1 << 20)
+    monkeypatch.setattr("softirr.meaning.terminology.readers.LARGEST", 1 << 20)
     path = tmp_path / ("huge.obo.gz" if packed else "huge.obo")
     content = b"format-version: 1.2\n" + b"remark: x\n" * (1 << 18)
     path.write_bytes(gzip.compress(content) if packed else content)
