@@ -69,7 +69,10 @@ def weighted(
     numbers = np.array([_number(value, item, name) for item, value in zip(table.items, item_weights, strict=True)])
     if not (numbers > 0).any():
         raise InputError(f"No item has a weight above 0{name}.")
-    if not math.isfinite(float(np.square(numbers).sum())) or not float(np.square(numbers[numbers > 0]).min()):
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.square(numbers[numbers > 0])
+        total = float(squares.sum())
+    if not math.isfinite(total) or not float(squares.min()):
         raise InputError(f"The weights{name} are too large or too small to compute with.")
     is_counted = numbers[table.item] > 0
     gone = np.flatnonzero(~is_counted).tolist()

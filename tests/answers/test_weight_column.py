@@ -64,3 +64,10 @@ def test_two_weights_of_one_item_are_refused() -> None:
 def test_a_part_keeps_the_weights_of_its_items() -> None:
     part_of_table = softirr.read(io.StringIO(CSV), weight="share").part(items=["2"], raters=["bob"])
     assert part_of_table.weights is not None and part_of_table.weights.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("weight", ["1e300", "1e-300"])
+def test_weights_beyond_floating_point_are_refused_in_one_sentence(weight: str) -> None:
+    rows = f"item,rater,text,share\n1,ann,fever,{weight}\n1,bob,fever,{weight}\n"
+    with pytest.raises(softirr.InputError, match="too large or too small"):
+        softirr.read(io.StringIO(rows), weight="share")

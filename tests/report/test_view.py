@@ -44,7 +44,7 @@ class TestVerdict:
             (0.46, [0.34, 0.63], 0.8, "missed", "Not good enough yet: agreement 0.46 (0.34 to 0.63), target 0.80."),
             (0.85, [0.81, 0.9], 0.8, "met", "Good enough: agreement 0.85 (0.81 to 0.90), target 0.80."),
             (0.72, [0.61, 0.83], 0.7, "undecided", "Not certain yet: agreement 0.72"),
-            (0.72, None, 0.7, "met", "Good enough: agreement 0.72, target 0.70."),
+            (0.72, None, 0.7, "undecided", "Not certain yet: agreement 0.72, target 0.70."),
         ],
     )
     def test_the_interval_decides(
@@ -152,6 +152,13 @@ class TestNextStep:
         shown_view = view(report)
         assert shown_view.verdict.state == "missed" and shown_view.next_step is not None
         assert (shown_view.next_step.kind, shown_view.next_step.sentence) == ("talk", "Talk to dee about these items.")
+
+    def test_a_single_item_decides_nothing(self) -> None:
+        table = softirr.AnnotationTable.from_answers([("1", "ann", "fever"), ("1", "bob", "fever")])
+        shown_view = view(softirr.agreement(table, "exact").to_dict())
+        assert shown_view.verdict.sentence == "Not certain yet: agreement 1.00, target 0.667."
+        assert shown_view.next_step is not None
+        assert shown_view.next_step.sentence == "Annotate more items. With 1 item there is no interval."
 
     def test_more_work_is_advised_only_if_it_could_change_the_verdict(self) -> None:
         report = report_of(80, ONE_BAD)

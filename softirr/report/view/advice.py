@@ -209,8 +209,8 @@ def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Li
     variance = variance_of(coefficient, len(items), expected, is_settled=exact)
     gap = abs(verdict.value - verdict.target)
     if 0 < len(items) < FEWEST_ITEMS:
-        rough = f"With {plural(len(items), names.item)} the interval is rough."
-        return Step("annotate", f"Annotate more {names.item}s. {rough}")
+        rough = "the interval is rough" if verdict.ci95 else "there is no interval"
+        return Step("annotate", f"Annotate more {names.item}s. With {plural(len(items), names.item)} {rough}.")
     if variance is None or not items or gap < 0.01:
         return None
     target_variance = (gap / NORMAL) ** 2

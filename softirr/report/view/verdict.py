@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +67,7 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
     name, coefficient = best
     value, ci95 = coefficient["value"], coefficient.get("ci95")
     judgments = coefficient.get("judgments") or 0
-    low, high = ci95 or (value, value)
+    low, high = ci95 or (-math.inf, math.inf)  # a single item decides nothing
     state = "met" if low >= target else "missed" if high < target else "undecided"
     if report.get("misfits"):
         state = "misfit"
