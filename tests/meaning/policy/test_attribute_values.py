@@ -108,7 +108,7 @@ def test_most_wordings_are_understood(half: Half) -> None:
     A negation is understood only if all that the text names is denied: no rule reads clauses.
     """
     for kind, minimum_share in {"side": 0.95, "severity": 0.75, "number": 0.95, "negation": 0.6, "time": 0.5}.items():
-        texts = [p.text for p in read_phrases() if p.half == half and kind in attributes(p.text).kinds]
+        texts = [p.text for p in read_phrases() if p.half == half and attributes(p.text).of(kind)]
         assert np.mean([value(text, kind) is not None for text in texts]) >= minimum_share, kind
 
 
