@@ -64,7 +64,7 @@ def _trials(cases: Sequence[Case], rows: Sequence[Row], judgments: Sequence[int]
         if truth is None:
             continue
         for n in judgments:
-            result = Estimates(case.design, case.by_measure, case.measure_chance, records[key], judge(case, n))
+            result = Estimates(case.design, case.measured, case.by_measure, records[key], judge(case, n))
             coefficient = result.coefficients[HEADLINE]
             if coefficient.value is None or coefficient.ci95 is None:
                 continue

@@ -20,11 +20,11 @@ from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.evidence.design import Design, chance_stratum
-from softirr.statistics.evidence.estimator import MeasureChance
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior import Scores, logit
 from softirr.statistics.evidence.sampling_frames import Frames
 from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.weights_and_scores import ItemWeights
 from softirr.text import normalize
 
 
@@ -44,8 +44,8 @@ class Case:
     measure: str
     model_sha256: str | None
     design: Design
-    measure_chance: MeasureChance
-    by_measure: dict[str, Any]
+    measured: dict[str, Any]
+    by_measure: ByMeasure
     concepts: tuple[frozenset[str], ...]
     truth: dict[str, float | None]
 
@@ -58,15 +58,14 @@ class Case:
         concepts = tuple(population.concepts.get(normalize(text), frozenset({f"?{text}"})) for text in table.texts)
         design = frames.design
         ratings = design.ratings
-        comparisons = ratings.comparisons
         scores = design.same.texts.equivalence(design.same.texts.p)
         chance = permutation(ratings, _sampled(design), permutations=2, seed=0)
-        by_measure = {name: estimate.coefficient for name, estimate in _all(ratings, scores, chance).items()}
+        items = ItemWeights(np.arange(ratings.n_items), len(ratings.comparable_items))
+        by_measure = ByMeasure(ratings, scores, chance, items)
+        measured = {name: estimate.coefficient for name, estimate in _all(ratings, scores, chance).items()}
         truth = _truth(frames, concepts)
-        index = np.arange(len(comparisons.left_rows))
-        measure_chance = MeasureChance(ratings, scores, chance, index)
         sha = measure.provenance().model_sha256
-        return cls(population, measure.name, sha, design, measure_chance, by_measure, concepts, truth)
+        return cls(population, measure.name, sha, design, measured, by_measure, concepts, truth)
 
     def same(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """T of texts left_texts[i] and right_texts[i]."""
@@ -77,7 +76,7 @@ class Case:
 def _sampled(design: Design) -> PairEquivalence:
     """Equivalence of two answers by chance: the score of a random one of the sampled pairs of different items."""
     texts = design.different.texts
-    first, second = (design.ratings.answer[rows] for rows in design.rows)
+    first, second = (design.ratings.answer[rows] for rows in (design.pairs.first, design.pairs.second))
     values = texts.equivalence(texts.p)[first != second]
     rng = np.random.default_rng(0)
 

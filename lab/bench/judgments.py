@@ -121,7 +121,7 @@ def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100
 
 def _both(case: Case, record: Record, n: int) -> tuple[tuple[float, float, float], tuple[float, float, float] | None]:
     """Value and interval by the estimator, and by the judged pairs alone if there are enough."""
-    estimates = Estimates(case.design, case.by_measure, case.measure_chance, record, judge(case, n))
+    estimates = Estimates(case.design, case.measured, case.by_measure, record, judge(case, n))
     estimated = estimates.coefficients[HEADLINE]
     assert estimated.value is not None and estimated.ci95 is not None and estimated.details is not None
     classical = estimated.details.judgments_only

@@ -27,7 +27,7 @@ from softirr.statistics.coefficients.registry import definition, summarize
 from softirr.statistics.comparisons.difference import at_levels, difference, holm, holm_levels, p_value
 from softirr.statistics.comparisons.groups import Difference, Group
 from softirr.statistics.evidence.design import Design
-from softirr.statistics.evidence.estimator import Estimates, MeasureChance
+from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.judged import collect
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.record import record_of, recorded_provenance
@@ -203,12 +203,10 @@ class JudgedRaters:
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
         scores = self._answers.of_comparisons(ratings)
         item_weights = ItemWeights(self._numbers, len(ratings.comparable_items))
-        by_measure = summarize(ratings, scores, chance, items=item_weights).measured
-        indices = np.arange(len(comparisons.left_rows))
+        summary = summarize(ratings, scores, chance, items=item_weights)
         judged, n = self._of_part(design)
-        estimates = Estimates(
-            design, by_measure, MeasureChance(ratings, scores, chance, indices, item_weights), self._record, judged
-        )
+        assert summary.by_measure is not None
+        estimates = Estimates(design, summary.measured, summary.by_measure, self._record, judged)
         items = sorted(self._frames.table.items)
         ids = tuple(items[i] for i in np.unique(comparisons.item).tolist())
         coefficient = estimates.coefficients[name]

@@ -25,7 +25,7 @@ from softirr.numbers import plural
 from softirr.report.key_figures import WIDTHS, expected_agreement, headline_key, judgments_for
 from softirr.report.scoring import Scored
 from softirr.statistics.coefficients.intervals import Coefficient, Details
-from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance
+from softirr.statistics.evidence.estimator import COVERED, Estimates
 from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.record import Record, record_of, recorded_provenance
@@ -239,10 +239,10 @@ def _posterior(
     frames = Frames(answers, seed_of(ids) if ids else scored_table.options.seed)
     collected = collect(frames, sheets) if sheets else None
     judged = Judged.nothing(len(answers.table.texts)) if collected is None else collected.judged
-    assert chance is not None and measured is not None
+    assert measured is not None
     design_index = _design_index(scored_table.ratings, frames)
-    measure_chance = MeasureChance(scored_table.ratings, scored_table.scores, chance, design_index, measured.items)
-    return Estimates(frames.design, scored_table.summary.measured, measure_chance, record, judged), collected
+    coefficients = scored_table.summary.measured
+    return Estimates(frames.design, coefficients, measured, record, judged, design_index), collected
 
 
 def _design_index(ratings: Ratings, frames: Frames) -> Ints:

@@ -42,17 +42,12 @@ class Draws:
         Agreement by chance, computed with the measure.
     score_draws : ScoreDraws
         Equivalence of each of ``ratings.comparisons`` in each draw.
-    noise : shape (P, K)
-        Deviation of the true equivalence from ``scores``, in units of ``noise_unit``. Items are drawn from a population
-        with the distribution of ``scores``, so the item weights do not apply to the deviation.
     weights : shape (n_items, K)
         Relative weight of each item.
     cohen_ratio, pooled_ratio : shape (K,)
         Agreement by chance on different items, relative to the measure's.
     sampling : shape (K,)
         Standard normal numbers: the sampling error of the distribution by chance in each draw.
-    noise_unit : float
-        Large tables have whole numbers as ``noise``, of one byte each.
     floor : float
         Lowest value of a coefficient that is corrected for chance; a value itself has none.
     """
@@ -61,12 +56,10 @@ class Draws:
     by_measure: Floats
     chance: Chance
     score_draws: ScoreDraws
-    noise: Floats
     weights: Floats
     cohen_ratio: Floats
     pooled_ratio: Floats
     sampling: Floats
-    noise_unit: float = 1.0
     floor: float = -1.0
 
     @classmethod
@@ -80,10 +73,10 @@ class Draws:
         pooled: float = 1.0,
     ) -> Draws:
         """A single draw with equal weights: the value of every coefficient."""
-        ones = np.ones((ratings.n_items, 1))
-        nothing, ratios = np.zeros((len(scores), 1)), (np.array([cohen]), np.array([pooled]))
+        draw = cls.of_weights(ratings, by_measure, chance, np.ones((ratings.n_items, 1)))
+        cohen_ratio, pooled_ratio = np.array([[cohen], [pooled]])
         fixed = ScoreDraws.fixed(scores, 1)
-        return cls(ratings, by_measure, chance, fixed, nothing, ones, *ratios, sampling=np.zeros(1), floor=-np.inf)
+        return replace(draw, score_draws=fixed, cohen_ratio=cohen_ratio, pooled_ratio=pooled_ratio)
 
     @classmethod
     def of_items(cls, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights) -> Draws:
@@ -100,8 +93,7 @@ class Draws:
     def of_weights(cls, ratings: Ratings, scores: Floats, chance: Chance, weights: Floats) -> Draws:
         """Draws with these item weights, shape (n_items, K); nothing else varies, so results are exact functions."""
         fixed, ones = ScoreDraws.fixed(scores, weights.shape[1]), np.ones(weights.shape[1])
-        nothing = np.broadcast_to(np.zeros((1, 1)), (len(scores), len(ones)))
-        return cls(ratings, scores, chance, fixed, nothing, weights, ones, ones, np.zeros(len(ones)), floor=-np.inf)
+        return cls(ratings, scores, chance, fixed, weights, ones, ones, np.zeros(len(ones)), floor=-np.inf)
 
     @property
     def n_draws(self) -> int:
@@ -129,7 +121,6 @@ class Draws:
             yield replace(
                 self,
                 score_draws=self.score_draws.columns(columns),
-                noise=self.noise[:, columns],
                 weights=self.weights[:, columns],
                 cohen_ratio=self.cohen_ratio[columns],
                 pooled_ratio=self.pooled_ratio[columns],
@@ -155,11 +146,8 @@ class Draws:
 
         It averages the equivalences, or other values of all comparisons, shape (P,).
         """
-        draws = self
-        if values is not None:
-            nothing = np.broadcast_to(np.zeros((1, 1)), (len(values), self.n_draws))
-            draws = replace(self, score_draws=ScoreDraws.fixed(values, self.n_draws), noise=nothing)
-        return draws._mean_over_items(comparisons, self.ratings.weight)
+        score_draws = self.score_draws if values is None else ScoreDraws.fixed(values, self.n_draws)
+        return replace(self, score_draws=score_draws)._mean_over_items(comparisons, self.ratings.weight)
 
     def _mean_over_items(self, comparisons: Ints, item_weight: Floats) -> Floats:
         item = self.ratings.comparisons.item[comparisons]
@@ -169,7 +157,8 @@ class Draws:
         is_all = len(comparisons) == len(self.by_measure)
         scores = self.scores[comparisons] if is_all else self.score_draws.of(comparisons)
         mean = np.einsum("pk,pk->k", weights, scores) / weights.sum(axis=0)
-        return np.asarray(mean + (self.noise_unit / share.sum() * share) @ self.noise[comparisons])
+        noise = self.score_draws.noise[comparisons]
+        return np.asarray(mean + (self.score_draws.noise_unit / share.sum() * share) @ noise)
 
     def mean_over_pairs(self, values: Floats) -> Floats:
         """Mean of a value of each comparison, which weighs as its item does, shape (K,)."""
@@ -253,7 +242,8 @@ class Draws:
     def pair_observed(self) -> Floats:
         """Observed agreement of each rater pair, shape (m, K)."""
         share, group, weights = self.pair_weights
-        return np.asarray(group @ (weights * self.scores + (self.noise_unit * share)[:, None] * self.noise))
+        noise = (self.score_draws.noise_unit * share)[:, None] * self.score_draws.noise
+        return np.asarray(group @ (weights * self.scores + noise))
 
     @cached_property
     def pair_expected(self) -> Floats:

@@ -114,24 +114,36 @@ class ScoreDraws:
         How much of each level the equivalence contains.
     levels : shape (L, K)
         Levels in each draw, such as the probability that two texts mean the same.
+    noise : shape (P, K)
+        Deviation of the true equivalence from the drawn one, in units of ``noise_unit``. Items are drawn from a
+        population with the distribution of the drawn one, so the item weights do not apply to the deviation.
     lowest, highest : float
         Bounds of an equivalence.
+    noise_unit : float
+        Large tables have whole numbers as ``noise``, of one byte each.
     """
 
     constant: Floats
     shares: Any
     levels: Floats
+    noise: Any
     lowest: float = -np.inf
     highest: float = np.inf
+    noise_unit: float = 1.0
 
     @classmethod
     def fixed(cls, scores: Floats, n_draws: int) -> ScoreDraws:
         """The same equivalences in all draws."""
-        return cls(scores, np.zeros((len(scores), 0)), np.zeros((0, n_draws)))
+        return cls.exact(scores, np.zeros((len(scores), 0)), np.zeros((0, n_draws)))
+
+    @classmethod
+    def exact(cls, constant: Floats, shares: Any, levels: Floats) -> ScoreDraws:
+        """Equivalences without noise and bounds."""
+        return cls(constant, shares, levels, np.broadcast_to(np.zeros((1, 1)), (len(constant), levels.shape[1])))
 
     def columns(self, columns: slice) -> ScoreDraws:
         """Some of the draws."""
-        return replace(self, levels=self.levels[:, columns])
+        return replace(self, levels=self.levels[:, columns], noise=self.noise[:, columns])
 
     def of(self, comparisons: Ints | slice) -> Floats:
         """Equivalences of some comparisons, shape (n, K)."""

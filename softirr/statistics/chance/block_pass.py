@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
-from softirr.statistics.chance.different_pairs import LeftOut
-from softirr.statistics.chance.expected import GRID, Equivalence, on_grid
+from softirr.statistics.chance.expected import GRID, ChanceDistribution, Equivalence, on_grid
 
+BLOCK = 2_048
+"""Rows and columns of one block of the exact pass: 32 MB as float64."""
 DOUBLE = 1_000
 """Up to this many distinct answers the exact pass uses double precision.
 
@@ -21,77 +22,73 @@ _KEPT = 24_000_000
 """Most numbers of S times the raters' marginals kept at a time: 192 MB."""
 _DENSE_COLUMNS = 32
 """Up to this many marginals, a product with them takes a dense matrix."""
+_LANDMARKS = 256
+"""Rows sampled to estimate each row's share of chance pairs (for intervals of sigma and KS)."""
 
 
-class LostSums:
-    """Adds up, block by block, the equivalences of the answers that do not count without each rater with each other.
+def rater_columns(ratings: Ratings, position: Ints, size: int, lost: Any | None) -> tuple[Any, list[tuple[Ints, Ints]]]:
+    """The raters' answer distributions over the items they share with each other, without repetitions.
 
     Parameters
     ----------
-    left_out : LeftOut
-        The rows that do not count without each rater.
     position : shape (n_answers,)
         Index of each answer among the V distinct ones.
     size : int
         Number of distinct answers V.
+    lost : sparse matrix, shape (V, n_raters), optional
+        How many rows of each answer do not count without each rater; it provides further columns.
+
+    Returns
+    -------
+    sparse matrix, shape (V, C)
+        The distributions as columns.
+    list of (shape (n,), shape (n,))
+        Answers and columns: the left answer of each comparison with its right rater, the right answer with the left
+        rater, and the entries of ``lost``.
     """
+    from scipy.sparse import csr_matrix, hstack
 
-    def __init__(self, left_out: LeftOut, position: Ints, size: int) -> None:
-        self._left_out, self._counts = left_out, left_out.by_answer(position, size)
-        self._product, self._total = _Product(self._counts), np.zeros(self._counts.shape[1])
-
-    def add(self, block: Floats, rows: slice, cols: slice, times: int) -> None:
-        """A block, `times` times."""
-        self._total += times * np.asarray(self._counts[rows].multiply(self._product(block, cols)).sum(axis=0)).ravel()
-
-    def pooled(self, pooled_at: Floats, pooled: float) -> Floats:
-        """π' S π without each rater, from the mean equivalence of each row with π and from π' S π of all raters."""
-        left_out = self._left_out
-        n = left_out.kept + np.bincount(left_out.raters, minlength=len(left_out.kept))
-        below = left_out.kept.astype(np.float64) ** 2
-        above = n**2 * pooled - 2 * n * sums(left_out.raters, pooled_at[left_out.rows], len(n)) + self._total
-        return np.divide(above, below, out=np.full(len(n), np.nan), where=below > 0)
-
-
-class RaterColumns:
-    """The raters' answer distributions over the items they share with each other, without repetitions.
-
-    They are the columns of a sparse matrix (V, C); ``of_left[q]`` and ``of_right[q]`` are the two raters of pair q.
-    """
-
-    def __init__(self, ratings: Ratings, position: Ints, size: int) -> None:
-        from scipy.sparse import csr_matrix
-
-        comparisons = ratings.comparisons
-        order = np.argsort(comparisons.rater_pair, kind="stable")
-        bounds = np.concatenate([[0], np.cumsum(comparisons.shared)])
-        column_numbers: dict[bytes, int] = {}
-        rows: list[Ints] = []
-        self.of_left, self.of_right = (np.zeros(len(comparisons.shared), dtype=np.int64) for _ in range(2))
-        for pair, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-            pair_rows = order[start:stop]
-            for side, column in ((comparisons.left_rows, self.of_left), (comparisons.right_rows, self.of_right)):
-                answered = np.sort(side[pair_rows])
-                number = column_numbers.setdefault(answered.tobytes(), len(rows))
-                if number == len(rows):
-                    rows.append(answered)
-                column[pair] = number
-        self.count = len(rows)
-        lengths = np.array([len(r) for r in rows], dtype=np.int64)
-        all_rows, of_column = np.concatenate(rows), np.repeat(np.arange(len(rows)), lengths)
-        values = ratings.weight[ratings.item[all_rows]]
-        values = values / sums(of_column, values, len(rows))[of_column]
-        self.matrix = csr_matrix((values, (position[ratings.answer[all_rows]], of_column)), shape=(size, len(rows)))
-        self.left_answer = position[ratings.answer[comparisons.left_rows]]
-        self.right_answer = position[ratings.answer[comparisons.right_rows]]
-        self.comparisons = comparisons
+    comparisons = ratings.comparisons
+    order = np.argsort(comparisons.rater_pair, kind="stable")
+    column_numbers: dict[bytes, int] = {}
+    rows: list[Ints] = []
+    of_raters: list[Ints] = []
+    for side in (comparisons.left_rows, comparisons.right_rows):
+        numbers = []
+        for pair_rows in np.split(side[order], np.cumsum(comparisons.shared)[:-1]):
+            answered = np.sort(pair_rows)
+            number = column_numbers.setdefault(answered.tobytes(), len(rows))
+            if number == len(rows):
+                rows.append(answered)
+            numbers.append(number)
+        of_raters.append(np.array(numbers, dtype=np.int64)[comparisons.rater_pair])
+    all_rows, of_column = np.concatenate(rows), np.repeat(np.arange(len(rows)), [len(r) for r in rows])
+    values = ratings.weight[ratings.item[all_rows]]
+    values = values / sums(of_column, values, len(rows))[of_column]
+    matrix = csr_matrix((values, (position[ratings.answer[all_rows]], of_column)), shape=(size, len(rows)))
+    sides = (comparisons.left_rows, comparisons.right_rows)
+    entries = [(position[ratings.answer[s]], c) for s, c in zip(sides, of_raters[::-1], strict=True)]
+    if lost is not None:
+        entries.append((lost.row, len(rows) + lost.col))
+        matrix = hstack([matrix, lost], format="csr")
+    return matrix, entries
 
 
 class BlockPass:
-    """One pass over S in blocks that accumulates S times the marginals and keeps what the draws need.
+    """One pass over S in blocks that accumulates S times some columns.
 
-    It computes S @ weights for ``weights`` (V, d). S @ columns (V, C) is large when there are many raters; the pass
-    keeps its entries at the answers of the comparisons: ``left`` and ``right``.
+    Parameters
+    ----------
+    answers : shape (V,)
+        The distinct answers.
+    weights : shape (V, d)
+        Columns; ``dense`` becomes S times them.
+    columns : sparse matrix, shape (V, C)
+        Further columns; with many raters their product is large.
+    entries : sequence of (shape (n,), shape (n,))
+        The entries of that product to keep in ``kept``, by the indices of their answers and columns.
+    histogram : Histogram or None
+        Counts the equivalences.
     """
 
     def __init__(
@@ -99,30 +96,28 @@ class BlockPass:
         equivalence: Equivalence,
         answers: Ints,
         weights: Floats,
-        columns: RaterColumns,
+        columns: Any,
+        entries: Sequence[tuple[Ints, Ints]],
         histogram: Histogram | None,
-        lost: LostSums | None,
     ) -> None:
         self._equivalence, self._answers = equivalence, answers
-        self._histogram, self._lost, self._weights = histogram, lost, weights
+        self._histogram, self._weights, self._columns = histogram, weights, columns
+        self._dense = columns.toarray() if columns.shape[1] <= _DENSE_COLUMNS else None
+        self._height = max(1, _KEPT // columns.shape[1])
         self.dense = np.zeros_like(weights)
-        comparisons = columns.comparisons
-        self._product, self._height = _Product(columns.matrix), max(1, _KEPT // columns.count)
-        self.left, self.right = np.zeros(len(comparisons.left_rows)), np.zeros(len(comparisons.left_rows))
-        self._kept = []
-        for answer, column, out in (
-            (columns.left_answer, columns.of_right, self.left),
-            (columns.right_answer, columns.of_left, self.right),
-        ):
-            order = np.argsort(answer)
-            self._kept.append((order, answer[order], column[comparisons.rater_pair[order]], out))
+        self.kept = [np.zeros(len(answer)) for answer, _ in entries]
+        orders = [np.argsort(answer) for answer, _ in entries]
+        self._entries = [(o, answer[o], column[o]) for o, (answer, column) in zip(orders, entries, strict=True)]
 
     def run(self, block_size: int) -> None:
         """Visit every block and its transpose; S is symmetric, so each is scored once."""
         slices = list(block_slices(len(self._answers), block_size))
         for i, rows in enumerate(slices):
             for cols in slices[i:]:
-                block = self._visit(rows, cols, 1 if cols == rows else 2)
+                block = self._block(rows, cols)
+                if self._histogram is not None:
+                    self._histogram.add(block, rows, cols, 1 if cols == rows else 2)
+                block = block.astype(np.float64, copy=False)
                 self._add(block, rows, cols)
                 if cols != rows:
                     self._add(block.T, cols, rows)
@@ -131,20 +126,14 @@ class BlockPass:
         """Add a block's share of the products."""
         self.dense[rows] += block @ self._weights[cols]
         for row_slice in block_slices(len(block), self._height):
-            product, first = self._product(block[row_slice], cols), rows.start + row_slice.start
-            for order, answer, column, out in self._kept:
+            first = rows.start + row_slice.start
+            if self._dense is not None:
+                product = block[row_slice] @ self._dense[cols]
+            else:
+                product = (self._columns[cols].T @ block[row_slice].T).T
+            for (order, answer, column), out in zip(self._entries, self.kept, strict=True):
                 entries = slice(*np.searchsorted(answer, [first, first + len(product)]))
                 out[order[entries]] += product[answer[entries] - first, column[entries]]
-
-    def _visit(self, rows: slice, cols: slice, times: int) -> Floats:
-        """A block of S, once its sums are taken: twice where its transpose is not visited."""
-        block = self._block(rows, cols)
-        if self._histogram is not None:
-            self._histogram.add(block, rows, cols, times)
-        block = block.astype(np.float64, copy=False)
-        if self._lost is not None:
-            self._lost.add(block, rows, cols, times)
-        return block
 
     def _block(self, rows: slice, cols: slice) -> NDArray[Any]:
         k, l = self._answers[rows], self._answers[cols]  # noqa: E741
@@ -158,51 +147,63 @@ class BlockPass:
         return block
 
 
-class _Product:
-    """Product of a block of S with the columns of a sparse matrix, dense while there are few of them."""
-
-    def __init__(self, matrix: Any) -> None:
-        self._sparse = matrix
-        self._dense = matrix.toarray() if matrix.shape[1] <= _DENSE_COLUMNS else None
-
-    def __call__(self, block: Floats, cols: slice) -> Floats:
-        if self._dense is not None:
-            return np.asarray(block @ self._dense[cols])
-        return np.asarray((self._sparse[cols].T @ block.T).T)
-
-
 class Histogram:
-    """Counts pairs of rows by the equivalence of their answers, on the grid.
+    """Counts pairs of rows by the equivalence of their answers, on the grid; needs two items.
 
     A pair of distinct answers counts once for each pair of rows.
     """
 
-    def __init__(self, multiplicity: Floats) -> None:
-        self._weights = multiplicity
-        self._even = bool((multiplicity == 1).all())
-        self.counts = np.zeros(GRID + 1)
+    def __init__(self, ratings: Ratings, position: Ints, size: int) -> None:
+        rows = ratings.comparable
+        self._ratings, self._item_weight = ratings, ratings.weight[ratings.item[rows]]
+        self._weights = sums(position[ratings.answer[rows]], self._item_weight, size)
+        self._even = bool((self._weights == 1).all())
+        self._counts = np.zeros(GRID + 1)
 
     def add(self, block: NDArray[Any], rows: slice, cols: slice, times: int) -> None:
         """Add a block, `times` times; every pair of answers (k, l) is also visited as (l, k), so each counts half."""
-        counts = self._count(block, rows, cols)
-        low, high = max(rows.start, cols.start), min(rows.stop, cols.stop)
-        if low < high:
-            counts[GRID] -= float(np.sum(self._weights[low:high] ** 2))
-        self.counts += counts * (times / 2)
-
-    def different_items(self, ratings: Ratings, scores: Floats) -> Floats:
-        """The counts without pairs of the same item, shape (GRID + 1,)."""
-        counts = self.counts.copy()
-        item_weight = ratings.weight[ratings.item[ratings.comparable]]
-        counts[GRID] += float(np.sum(self._weights**2) - np.sum(item_weight**2)) / 2
-        return counts - sums(on_grid(scores), ratings.weight[ratings.comparisons.item] ** 2, GRID + 1)
-
-    def _count(self, block: NDArray[Any], rows: slice, cols: slice) -> Floats:
         flat = on_grid(block).ravel()
         if self._even:
-            return np.bincount(flat, minlength=GRID + 1).astype(np.float64)
-        weights = np.multiply.outer(self._weights[rows], self._weights[cols]).ravel()
-        return sums(flat, weights, GRID + 1)
+            counts = np.bincount(flat, minlength=GRID + 1).astype(np.float64)
+        else:
+            weights = np.multiply.outer(self._weights[rows], self._weights[cols]).ravel()
+            counts = sums(flat, weights, GRID + 1)
+        if rows == cols:
+            counts[GRID] -= float(np.sum(self._weights[rows] ** 2))
+        self._counts += counts * (times / 2)
+
+    def distribution(self, scores: Floats, equivalence: Equivalence) -> ChanceDistribution:
+        """The distribution without pairs of the same item, which have these scores."""
+        ratings, counts = self._ratings, self._counts.copy()
+        counts[GRID] += float(np.sum(self._weights**2) - np.sum(self._item_weight**2)) / 2
+        counts -= sums(on_grid(scores), ratings.weight[ratings.comparisons.item] ** 2, GRID + 1)
+        return ChanceDistribution.of(counts, _RowTail(ratings, equivalence))
+
+
+class _RowTail:
+    """For each comparable row, the share of answers to other items with an equivalence of at least a step.
+
+    With many rows, the share is estimated from a sample of them.
+    """
+
+    def __init__(self, ratings: Ratings, equivalence: Equivalence) -> None:
+        rows = ratings.comparable
+        landmarks = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _LANDMARKS)).astype(np.int64))]
+        answers, self._place = np.unique(ratings.answer[rows], return_inverse=True)
+        targets, columns = np.unique(ratings.answer[landmarks], return_inverse=True)
+        blocks = (equivalence.block(answers[slice_], targets) for slice_ in block_slices(len(answers), BLOCK))
+        steps = np.concatenate([on_grid(block).astype(np.int32) for block in blocks])
+        steps[answers[:, None] == targets] = GRID
+        self._steps = steps[:, columns]
+        in_other_item = ratings.item[rows][:, None] != ratings.item[landmarks][None, :]
+        self._other = (
+            in_other_item if ratings.weights is None else in_other_item * ratings.weight[ratings.item[landmarks]]
+        )
+
+    def __call__(self, step: int) -> Floats:
+        reached = (self._steps >= step)[self._place]
+        total = self._other.sum(axis=1)
+        return np.asarray((reached * self._other).sum(axis=1) / np.where(total > 0, total, 1))
 
 
 def block_slices(size: int, step: int) -> Iterator[slice]:

@@ -13,7 +13,7 @@ Hájek, J. (1971). Comment on a paper by D. Basu. In: Foundations of statistical
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,35 +26,33 @@ from softirr.meaning.measures.arrays import find_keys
 
 @dataclass(frozen=True, eq=False)
 class DifferentPairs:
-    """Unordered pairs of pooled rows of different items.
+    """Unordered pairs of rows of different items.
 
     Attributes
     ----------
+    ratings : Ratings
+        Needs at least one item with two answers.
     first, second : shape (M,)
         Rows of the ratings.
-    rater_pair : shape (M,)
-        The rater pair that answered the items of both rows; if there is none, the number of rater pairs.
     density : shape (M,)
         Probability of each pair in a single draw; 1 if all pairs are here.
     """
 
+    ratings: Ratings
     first: Ints
     second: Ints
-    rater_pair: Ints
     density: Floats
 
     @classmethod
     def all(cls, ratings: Ratings, pooling: Pooling) -> DifferentPairs:
-        """Every pair, once."""
+        """Every pair of pooled rows, once."""
         first, second = (pooling.rows[indices] for indices in np.triu_indices(len(pooling.rows), 1))
         differs = ratings.item[first] != ratings.item[second]
-        first, second = first[differs], second[differs]
-        rater_pair = shared_rater_pairs(ratings, first, second)
-        return cls(first, second, rater_pair, np.ones(len(first)))
+        return cls(ratings, first[differs], second[differs], np.ones(np.count_nonzero(differs)))
 
     @classmethod
     def sample(cls, ratings: Ratings, pooling: Pooling, size: int, rng: np.random.Generator) -> DifferentPairs:
-        """Random pairs, drawn with replacement, half of them within rater pairs; needs two items."""
+        """Random pairs of pooled rows, drawn with replacement, half of them within rater pairs; needs two items."""
         comparisons, rows = ratings.comparisons, pooling.rows
         usable = np.flatnonzero(comparisons.shared >= 2)
         m = len(usable)
@@ -69,14 +67,12 @@ class DifferentPairs:
             a, b = rows[rng.integers(0, len(rows), 2 * missing)], rows[rng.integers(0, len(rows), 2 * missing)]
             fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]
             first, second = np.append(first, a[fits]), np.append(second, b[fits])
-        rater_pair = shared_rater_pairs(ratings, first, second)
+        pairs = cls(ratings, first, second, np.ones(size))
         # infinite for pairs of rows that do not belong to a rater pair with two items
         shared = comparisons.shared.astype(np.float64)
         n_ordered = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
-        of_rater_pair = half / size / n_ordered[rater_pair]
-        return cls(
-            first, second, rater_pair, of_rater_pair + (1 - half / size) * 2 / cls.count_ordered(ratings, pooling)
-        )
+        of_pooled = (1 - half / size) * 2 / cls.count_ordered(ratings, pooling)
+        return replace(pairs, density=half / size / n_ordered[pairs.rater_pair] + of_pooled)
 
     @staticmethod
     def count_ordered(ratings: Ratings, pooling: Pooling) -> float:
@@ -89,74 +85,46 @@ class DifferentPairs:
         """Whether these are all pairs, each once."""
         return bool(len(self.density)) and bool((self.density == 1).all())
 
-    def in_rows(self, ratings: Ratings, rows: Ints) -> DifferentPairs:
-        """The same pairs as rows of the same ratings in another order: row i of these is row ``rows[i]`` of those."""
-        first, second = rows[self.first], rows[self.second]
-        return DifferentPairs(first, second, shared_rater_pairs(ratings, first, second), self.density)
+    @cached_property
+    def rater_pair(self) -> Ints:
+        """The rater pair that answered the items of both rows; if there is none, the number of rater pairs; (M,)."""
+        ratings, n = self.ratings, np.int64(self.ratings.n_raters)
+        rater_pairs = ratings.comparisons.rater_pairs
+        r, s = ratings.rater[self.first], ratings.rater[self.second]
+        number, is_pair = find_keys(rater_pairs @ np.array([n, 1]), np.minimum(r, s) * n + np.maximum(r, s))
+        answered = np.sort(ratings.item * n + ratings.rater)
 
-    def joined(self, further: DifferentPairs) -> DifferentPairs:
-        """These pairs and further ones that were drawn in the same way."""
-        columns = (
-            np.concatenate([getattr(self, name), getattr(further, name)])
-            for name in ("first", "second", "rater_pair", "density")
-        )
-        return DifferentPairs(*columns)
+        def has(rows: Ints, rater: Ints) -> NDArray[np.bool_]:
+            return find_keys(answered, ratings.item[rows] * n + rater)[1]
 
-    def pooled_weights(self, ratings: Ratings, pooling: Pooling) -> Floats:
+        return np.where(is_pair & has(self.first, s) & has(self.second, r), number, len(rater_pairs))
+
+    def pooled_weights(self, pooling: Pooling) -> Floats:
         """Weight of each pair's equivalence in π' S π, shape (M,)."""
-        of_row = np.zeros(len(ratings.item))
+        of_row = np.zeros(len(self.ratings.item))
         of_row[pooling.rows] = pooling.weights
-        of_item = sums(ratings.item, of_row, ratings.n_items)
-        return scaled(of_row[self.first] * of_row[self.second] / self.density, 1 - float(np.sum(of_item**2)))
+        of_item = sums(self.ratings.item, of_row, self.ratings.n_items)
+        return self._scaled(of_row[self.first] * of_row[self.second], 1 - float(np.sum(of_item**2)))
 
-    def cohen_weights(self, ratings: Ratings) -> Floats:
+    @cached_property
+    def cohen_weights(self) -> Floats:
         """Weight of each pair's equivalence in the mean over rater pairs of ``p_r' S p_s``, shape (M,).
 
         0 for pairs that belong to no rater pair with two items.
         """
-        comparisons = ratings.comparisons
+        ratings, comparisons = self.ratings, self.ratings.comparisons
         usable = comparisons.shared >= 2
         item_weight, m = ratings.weight[comparisons.item], len(usable)
         mass, squares = (np.bincount(comparisons.rater_pair, weights=item_weight**k, minlength=m) for k in (1, 2))
         weight = np.append(np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0), 0.0)[self.rater_pair]
         count = ratings.weight[ratings.item[self.first]] * ratings.weight[ratings.item[self.second]]
         different = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
-        return scaled(weight * count / self.density, float(different.sum()) / max(len(different), 1))
+        return self._scaled(weight * count, float(different.sum()) / max(len(different), 1))
 
-
-def scaled(weights: Floats, total: float) -> Floats:
-    """The weights, scaled to a sum; unchanged if all are 0."""
-    return weights * (total / float(weights.sum())) if weights.any() else weights
-
-
-def shared_rater_pairs(ratings: Ratings, first: Ints, second: Ints) -> Ints:
-    """For each pair of rows, the rater pair that answered the items of both; if none, the number of rater pairs.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Needs at least one item with two answers.
-    first, second : shape (M,)
-        Rows.
-
-    Returns
-    -------
-    shape (M,)
-    """
-    comparisons, n = ratings.comparisons, np.int64(ratings.n_raters)
-    m = len(comparisons.rater_pairs)
-    code = comparisons.rater_pairs[:, 0] * n + comparisons.rater_pairs[:, 1]
-    r, s = ratings.rater[first], ratings.rater[second]
-    pair_code = np.minimum(r, s) * n + np.maximum(r, s)
-    number, is_pair = find_keys(code, pair_code)
-    answered = np.sort(ratings.item * n + ratings.rater)
-
-    def has(item: Ints, rater: Ints) -> NDArray[np.bool_]:
-        key = item * n + rater
-        return find_keys(answered, key)[1]
-
-    is_shared = is_pair & has(ratings.item[first], s) & has(ratings.item[second], r)
-    return np.where(is_shared, number, m)
+    def _scaled(self, weights: Floats, total: float) -> Floats:
+        """Weights by the inverse of the density, scaled to a sum; unchanged if all are 0."""
+        weights = weights / self.density
+        return weights * (total / float(weights.sum())) if weights.any() else weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,84 +145,61 @@ class RatingsOfPairs(Ratings):
     @cached_property
     def comparisons(self) -> Comparisons:
         """The pairs of answers to one item by these pairs of raters."""
-        all_comparisons = Ratings(
-            self.item, self.rater, self.answer, self.n_items, self.n_raters, self.n_answers
-        ).comparisons
+        all_comparisons = super().comparisons
         is_compared = (all_comparisons.rater_pairs == self.of_rater).any(axis=1) == self.with_rater
         compared = np.flatnonzero(is_compared[all_comparisons.rater_pair])
-        number = np.cumsum(is_compared) - 1
         return Comparisons(
             all_comparisons.left_rows[compared],
             all_comparisons.right_rows[compared],
             all_comparisons.item[compared],
-            number[all_comparisons.rater_pair[compared]],
+            (np.cumsum(is_compared) - 1)[all_comparisons.rater_pair[compared]],
             all_comparisons.rater_pairs[is_compared],
             all_comparisons.shared[is_compared],
         )
 
 
+@dataclass(frozen=True, eq=False)
 class LeftOut:
     """The rows of a pooling that do not count without each rater in turn.
 
-    Parameters
-    ----------
-    pooling : Pooling
-        Pooled with the marginals ``answers``, so that all rows have the same weight.
-
     Attributes
     ----------
-    rows, raters : shape (D,)
-        Each is a row that does not count without a rater.
-    kept : shape (n_raters,)
+    lost : sparse matrix, shape (n, n_raters)
+        1 where a row does not count without a rater: the rater's rows, and the rows of an item's only other rater.
+    n_remaining : shape (n_raters,)
         How many rows count without each rater.
     """
 
-    def __init__(self, ratings: Ratings, pooling: Pooling) -> None:
-        self._ratings = ratings
-        comparisons = ratings.comparisons
-        self._partner = np.full(len(ratings.item), -1, dtype=np.int64)
-        only_pairs = np.flatnonzero(ratings.per_item[comparisons.item] == 2)
-        left_rows, right_rows = comparisons.left_rows[only_pairs], comparisons.right_rows[only_pairs]
-        self._partner[left_rows], self._partner[right_rows] = ratings.rater[right_rows], ratings.rater[left_rows]
-        with_partner = pooling.rows[self._partner[pooling.rows] >= 0]
-        self.rows: Ints = np.concatenate([pooling.rows, with_partner])
-        self.raters: Ints = np.concatenate([ratings.rater[pooling.rows], self._partner[with_partner]])
-        self.kept = len(pooling.rows) - np.bincount(self.raters, minlength=ratings.n_raters)
+    lost: Any
+    n_remaining: Ints
 
-    def by_answer(self, position: Ints, size: int) -> Any:
-        """Number of rows of each answer that do not count without each rater: sparse, shape (size, n_raters).
-
-        ``position`` maps each answer to its row in the matrix.
-        """
+    @classmethod
+    def of(cls, ratings: Ratings, pooling: Pooling) -> LeftOut | None:
+        """Find the rows; None for marginals other than ``answers``, and with weights."""
+        if pooling.marginals != "answers" or ratings.weights is not None:
+            return None
         from scipy.sparse import csr_matrix
 
-        answer_index = position[self._ratings.answer[self.rows]]
-        return csr_matrix(
-            (np.ones(len(answer_index)), (answer_index, self.raters)), shape=(size, self._ratings.n_raters)
-        )
+        comparisons = ratings.comparisons
+        of_two = ratings.per_item[comparisons.item] == 2
+        sides = comparisons.left_rows[of_two], comparisons.right_rows[of_two]
+        rows = np.concatenate([pooling.rows, *sides])
+        raters = ratings.rater[np.concatenate([pooling.rows, *sides[::-1]])]
+        lost = csr_matrix((np.ones(len(rows)), (rows, raters)), shape=(len(ratings.item), ratings.n_raters))
+        return cls(lost, len(pooling.rows) - np.bincount(raters, minlength=ratings.n_raters))
 
     def sums_of_kept(self, first: Ints, second: Ints, values: Floats) -> Floats:
-        """Sum of values over the pairs of rows that both count without each rater.
+        """Sums of values over the pairs of rows that both count without each rater.
 
         Parameters
         ----------
-        first, second, values : shape (M,)
-            Rows and a value of each pair.
+        first, second : shape (M,)
+            Rows.
+        values : shape (M, k)
+            Values of each pair.
 
         Returns
         -------
-        shape (n_raters,)
+        shape (n_raters, k)
         """
-        a, b = self._ratings.rater[first], self._partner[first]
-        c, d = self._ratings.rater[second], self._partner[second]
-        n_raters = self._ratings.n_raters
-        lost = np.zeros(n_raters)
-        for rater, counts in (
-            (a, np.ones(len(a), dtype=bool)),
-            (b, b >= 0),
-            (c, (c != a) & (c != b)),
-            (d, (d >= 0) & (d != a) & (d != b)),
-        ):
-            indices = np.flatnonzero(counts)
-            lost += sums(rater[indices], values[indices], n_raters)
-        return np.asarray(sums(np.zeros(len(values), dtype=np.int64), values, 1) - lost)
+        return np.asarray(values.sum(axis=0) - self.lost[first].maximum(self.lost[second]).T @ values)

@@ -6,17 +6,14 @@ computes all of them. The pass goes block by block and never keeps the whole mat
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
-from softirr.statistics.chance.block_pass import BlockPass, Histogram, LostSums, RaterColumns, block_slices
+from softirr.answers.ratings import Floats, Marginals, Pooling, Ratings, sums, sums_by_code
+from softirr.statistics.chance.block_pass import BLOCK, BlockPass, Histogram, rater_columns
 from softirr.statistics.chance.different_pairs import LeftOut
-from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, Equivalence, on_grid
-
-BLOCK = 2_048
-"""Rows and columns of one block of the exact pass: 32 MB as float64."""
-_LANDMARKS = 256
-"""Rows sampled to estimate each row's share of chance pairs (for intervals of sigma and KS)."""
+from softirr.statistics.chance.expected import Chance, Equivalence
 
 
 def exact(
@@ -49,50 +46,33 @@ def exact(
     """
     pooling = Pooling.of(ratings, marginals)
     distinct, distinct_index = np.unique(ratings.answer[pooling.rows], return_inverse=True)
+    q = len(distinct)
     position = np.full(ratings.n_answers, -1, dtype=np.int64)
-    position[distinct] = np.arange(len(distinct))
-    pi = sums(distinct_index, pooling.weights, len(distinct))
-    has_left_out = pooling.marginals == "answers" and ratings.weights is None
-    lost = LostSums(LeftOut(ratings, pooling), position, len(distinct)) if has_left_out else None
-    histogram = _histogram(ratings, position, len(distinct))
-    dense = np.stack([pi, np.full(len(distinct), 1 / len(distinct))], axis=1)
-    pass_ = BlockPass(equivalence, distinct, dense, RaterColumns(ratings, position, len(distinct)), histogram, lost)
+    position[distinct] = np.arange(q)
+    pi = sums(distinct_index, pooling.weights, q)
+    histogram = Histogram(ratings, position, q) if len(ratings.comparable_items) >= 2 else None
+    left_out = LeftOut.of(ratings, pooling)
+    lost = None if left_out is None else (sums_by_code(distinct_index, q) @ left_out.lost[pooling.rows]).tocoo()
+    columns, entries = rater_columns(ratings, position, q, lost)
+    pass_ = BlockPass(equivalence, distinct, np.stack([pi, np.full(q, 1 / q)], axis=1), columns, entries, histogram)
     pass_.run(block_size)
     h = pass_.dense[:, 0]
-    pooled = float(pi @ h)
     return Chance(
         method="exact",
-        cohen=_mean_by_rater_pair(ratings, pass_.left),
-        cohen_error=np.zeros(len(ratings.comparisons.rater_pairs)),
-        cohen_left=pass_.left,
-        cohen_right=pass_.right,
-        cohen_noise=np.zeros(len(ratings.comparisons.rater_pairs)),
+        cohen=_mean_by_rater_pair(ratings, pass_.kept[0]),
+        cohen_error=np.zeros(len(ratings.comparisons.shared)),
+        cohen_left=pass_.kept[0],
+        cohen_right=pass_.kept[1],
+        cohen_noise=np.zeros(len(ratings.comparisons.shared)),
         pooling=pooling,
-        pooled=pooled,
-        pooled_error=0.0,
+        pooled=float(pi @ h),
         pooled_at=h[distinct_index],
-        pooled_noise=0.0,
-        distinct=len(distinct),
+        distinct=q,
         similarity=float(pass_.dense[:, 1].mean()),
-        distribution=None if histogram is None else _distribution(histogram, ratings, scores, equivalence),
-        pairs_scored=len(distinct) * (len(distinct) - 1) // 2,
-        pooled_without=None if lost is None else lost.pooled(h[position[ratings.answer]], pooled),
+        distribution=None if histogram is None else histogram.distribution(scores, equivalence),
+        pairs_scored=q * (q - 1) // 2,
+        pooled_without=None if lost is None else _pooled_without(lost, pass_.kept[2], pi, h, len(pooling.rows)),
     )
-
-
-def _histogram(ratings: Ratings, position: Ints, size: int) -> Histogram | None:
-    """Counts pairs of rows by equivalence; None with a single item, which has no pairs of different items."""
-    if len(ratings.comparable_items) < 2:
-        return None
-    rows = ratings.comparable
-    return Histogram(sums(position[ratings.answer[rows]], ratings.weight[ratings.item[rows]], size))
-
-
-def _distribution(
-    histogram: Histogram, ratings: Ratings, scores: Floats, equivalence: Equivalence
-) -> ChanceDistribution:
-    counts = histogram.different_items(ratings, scores)
-    return ChanceDistribution.of(counts, _RowTail(ratings, equivalence))
 
 
 def _mean_by_rater_pair(ratings: Ratings, values: Floats) -> Floats:
@@ -103,31 +83,18 @@ def _mean_by_rater_pair(ratings: Ratings, values: Floats) -> Floats:
     return weighted / sums(comparisons.rater_pair, item_weight, m)
 
 
-class _RowTail:
-    """For each comparable row, the share of answers to other items with an equivalence of at least a step.
+def _pooled_without(lost: Any, lost_sums: Floats, pi: Floats, h: Floats, n: int) -> Floats:
+    """π' S π without each rater.
 
-    With many rows, the share is estimated from a sample of them.
+    Parameters
+    ----------
+    lost : sparse matrix, shape (V, n_raters)
+        How many of the n rows with each answer do not count without each rater.
+    lost_sums : shape (D,)
+        Sum of the equivalences of the answer of each entry of ``lost`` with all answers that the rater takes along.
+    pi, h : shape (V,)
+        The distribution π, and S π.
     """
-
-    def __init__(self, ratings: Ratings, equivalence: Equivalence) -> None:
-        rows = ratings.comparable
-        landmarks = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _LANDMARKS)).astype(np.int64))]
-        answers, self._place = np.unique(ratings.answer[rows], return_inverse=True)
-        targets, columns = np.unique(ratings.answer[landmarks], return_inverse=True)
-        steps = np.concatenate(
-            [
-                on_grid(equivalence.block(answers[row_slice], targets)).astype(np.int32)
-                for row_slice in block_slices(len(answers), BLOCK)
-            ]
-        )
-        steps[answers[:, None] == targets] = GRID
-        self._steps = steps[:, columns]
-        in_other_item = ratings.item[rows][:, None] != ratings.item[landmarks][None, :]
-        self._other = (
-            in_other_item if ratings.weights is None else in_other_item * ratings.weight[ratings.item[landmarks]]
-        )
-
-    def __call__(self, step: int) -> Floats:
-        reached = (self._steps >= step)[self._place]
-        total = self._other.sum(axis=1)
-        return np.asarray((reached * self._other).sum(axis=1) / np.where(total > 0, total, 1))
+    remaining = n - np.asarray(lost.sum(axis=0)).ravel()
+    total = n**2 * (pi @ h) - 2 * n * (lost.T @ h) + sums(lost.col, lost.data * lost_sums, len(remaining))
+    return np.where(remaining > 0, total / np.maximum(remaining, 1) ** 2, np.nan)

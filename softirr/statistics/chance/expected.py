@@ -62,15 +62,11 @@ class PairEquivalence:
     """
 
     def __init__(self, score: Callable[[Ints, Ints], Floats]) -> None:
-        self._score = score
-
-    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-        """Equivalence of answer k[i] with answer l[i], shape (n,)."""
-        return self._score(k, l)
+        self.score = score
 
     def block(self, ks: Ints, ls: Ints) -> Floats:
         """Equivalence of each answer in ks with each in ls, shape (len(ks), len(ls)); each pair is scored."""
-        return self._score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
+        return self.score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
 
 
 def on_grid(equivalence: Any) -> Ints:
@@ -135,7 +131,7 @@ class ChanceDistribution:
         return float(np.sqrt(share * (1 - share) / self.sample))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Chance:
     """Expected agreements of all coefficients, with the quantities that draws of the item weights need.
 
@@ -167,9 +163,9 @@ class Chance:
         Equivalences of answers to different items; None with one item.
     pairs_scored : int
         Number of unordered pairs of different answers that were scored.
-    cohen_loadings : shape (m, F), optional
-        Loadings of each of ``cohen`` on F errors that rater pairs share, independent and with standard deviation 1. The
-        rest of ``cohen_error`` is independent between rater pairs.
+    cohen_common : shape (m,), or 0
+        The part of ``cohen_error`` that comes from an error that all rater pairs share. The rest is independent between
+        rater pairs.
     pooled_without : shape (n_raters,), optional
         ``pooled`` without each rater in turn, nan if no answers remain; None for marginals other than ``answers``.
     """
@@ -182,23 +178,21 @@ class Chance:
     cohen_noise: Floats
     pooling: Pooling
     pooled: float
-    pooled_error: float
+    pooled_error: float = 0.0
     pooled_at: Floats
-    pooled_noise: float
+    pooled_noise: float = 0.0
     distinct: int
     similarity: float
     distribution: ChanceDistribution | None
     pairs_scored: int
-    cohen_loadings: Floats | None = None
+    cohen_common: Floats | float = 0.0
     pooled_without: Floats | None = None
 
     def cohen_sum_error(self, slopes: Floats) -> float:
         """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,)."""
-        error, loadings = self.cohen_error, self.cohen_loadings
-        if loadings is None:
-            return float(np.sqrt(np.sum((slopes * error) ** 2)))
-        independent_variance = np.maximum(error**2 - np.sum(loadings**2, axis=1), 0.0)
-        return float(np.sqrt(np.sum((slopes @ loadings) ** 2) + np.sum(slopes**2 * independent_variance)))
+        independent_variance = np.maximum(self.cohen_error**2 - np.square(self.cohen_common), 0.0)
+        common = np.sum(slopes * self.cohen_common)
+        return float(np.sqrt(common**2 + np.sum(slopes**2 * independent_variance)))
 
     @property
     def standard_error(self) -> float:

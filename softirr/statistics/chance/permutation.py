@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -51,10 +51,8 @@ def permutation(
     rng, answer = np.random.default_rng(seed), ratings.answer
     pooling = Pooling.of(ratings, marginals)
     distinct = np.unique(answer[pooling.rows])
-    draw_cohen = _permuted_pairs if ratings.weights is None else _weighted_pairs
-    left_rows, right_rows, of_cohen = draw_cohen(ratings, permutations, rng)
-    pooled_rows = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
-    first, second = (np.concatenate(rows) for rows in zip(*pooled_rows, strict=True))
+    left_rows, right_rows, order = _met(ratings, permutations, rng)
+    first, second = _permuted_pooling(pooling, permutations, rng)
     of_distinct = np.tile(distinct, permutations)
     permuted_distinct = np.concatenate([distinct[rng.permutation(len(distinct))] for _ in range(permutations)])
     pairs = {
@@ -63,52 +61,44 @@ def permutation(
         "uniform": (of_distinct, permuted_distinct),
     }
     values, pairs_scored = _needed_scores(equivalence, pairs, expectations, ratings.n_answers)
-    pooled, off, q = values["pooled"], of_distinct != permuted_distinct, len(distinct)
-    pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
+    off, q = of_distinct != permuted_distinct, len(distinct)
     return Chance(
-        "permutation",
-        *of_cohen(values["cohen"]),
-        pooling=pooling,
-        pooled=float(pooled.mean()),
-        pooled_error=float(pooled.std(ddof=1) / np.sqrt(pooled.size)),
-        pooled_at=pooled_at,
-        pooled_noise=pooled_noise,
+        method="permutation",
+        **_cohen(ratings, values["cohen"][order]),
+        **_pooled(ratings, pooling, values["pooled"], first, second),
         distinct=q,
         similarity=(1 + (q - 1) * float(values["uniform"][off].mean())) / q if off.any() else 1.0,
-        distribution=_sampled_distribution(ratings, pooled, first, second),
         pairs_scored=pairs_scored,
-        pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),
     )
 
 
-_Cohen = tuple[Floats, Floats, Floats, Floats, Floats]
-"""Expected agreement of each rater pair, its error, the means at left and right answers, and their noise."""
+def _met(ratings: Ratings, draws: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
+    """Rows of the permuted pairs of each rater pair, and which pair each answer of the comparisons is in.
 
+    If items weigh differently, partners are drawn with replacement, by the weights of their items, first for the left
+    answers, then for the right ones. Otherwise a permutation provides both with partners.
 
-def _permuted_pairs(
-    ratings: Ratings, draws: int, rng: np.random.Generator
-) -> tuple[Ints, Ints, Callable[[Floats], _Cohen]]:
-    """Rows of the permuted pairs of each rater pair, and what follows from their equivalences."""
-    comparisons = ratings.comparisons
-    met = [_permuted(comparisons, rng) for _ in range(draws)]
-    right = np.concatenate([comparisons.right_rows[p] for p in met])
-    return np.tile(comparisons.left_rows, draws), right, partial(_cohen_from_permutations, comparisons, met)
-
-
-def _weighted_pairs(
-    ratings: Ratings, draws: int, rng: np.random.Generator
-) -> tuple[Ints, Ints, Callable[[Floats], _Cohen]]:
-    """The same where items weigh differently: partners are drawn with replacement, by the weights of their items.
-
-    First for the left answers, then for the right ones.
+    Returns
+    -------
+    shape (n,), shape (n,)
+        Rows of a left and of a right answer.
+    shape (2, draws, P)
+        Indices of the pairs with the left and with the right answer of each comparison.
     """
     comparisons = ratings.comparisons
-    weight = ratings.weight[comparisons.item]
-    partners = [_partners(comparisons, weight, rng) for _ in range(2 * draws)]
-    of_left, of_right = np.concatenate(partners[:draws]), np.concatenate(partners[draws:])
-    left_rows = np.concatenate([np.tile(comparisons.left_rows, draws), comparisons.left_rows[of_right]])
-    right_rows = np.concatenate([comparisons.right_rows[of_left], np.tile(comparisons.right_rows, draws)])
-    return left_rows, right_rows, partial(_cohen_from_draws, comparisons, weight)
+    n = len(comparisons.left_rows)
+    if ratings.weights is not None:
+        partners = [_partners(comparisons, ratings.weight[comparisons.item], rng) for _ in range(2 * draws)]
+        of_left, of_right = np.concatenate(partners[:draws]), np.concatenate(partners[draws:])
+        left_rows = np.concatenate([np.tile(comparisons.left_rows, draws), comparisons.left_rows[of_right]])
+        right_rows = np.concatenate([comparisons.right_rows[of_left], np.tile(comparisons.right_rows, draws)])
+        return left_rows, right_rows, np.arange(2 * draws * n).reshape(2, draws, n)
+    by_pair = np.argsort(comparisons.rater_pair, kind="stable")
+    met = np.empty((draws, n), dtype=np.int64)
+    for permuted in met:
+        permuted[by_pair] = np.lexsort((rng.random(n), comparisons.rater_pair))
+    order = np.stack([np.tile(np.arange(n), (draws, 1)), np.argsort(met, axis=1)]) + n * np.arange(draws)[:, None]
+    return np.tile(comparisons.left_rows, draws), comparisons.right_rows[met.ravel()], order
 
 
 def _needed_scores(
@@ -134,89 +124,66 @@ def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator
     return np.asarray(order[np.clip(partners, first, last)])
 
 
-def _without_from_draws(ratings: Ratings, pooling: Pooling, values: Floats, first: Ints, second: Ints) -> Floats | None:
-    """The pooled expectation without each rater: the mean over the remaining draws; values (D, n)."""
-    if pooling.marginals != "answers" or ratings.weights is not None:
-        return None
-    left_out = LeftOut(ratings, pooling)
-    above, below = (left_out.sums_of_kept(first, second, weights) for weights in (values, np.ones(len(values))))
-    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
-
-
-def _permuted(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
-    """A permutation of the comparisons within each rater pair.
-
-    Entry i is the comparison that provides the right answer for the left answer of comparison i.
-    """
-    order = np.lexsort((rng.random(len(comparisons.left_rows)), comparisons.rater_pair))
-    met = np.empty(len(order), dtype=np.int64)
-    met[np.argsort(comparisons.rater_pair, kind="stable")] = order
-    return met
-
-
-def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def _permuted_pooling(pooling: Pooling, draws: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Pairs of rows, both sides distributed as π.
 
-    A permutation if all weights are equal, else draws with replacement.
+    Permutations if all weights are equal, else draws with replacement.
     """
-    n = len(pooling.rows)
+    n, rows = len(pooling.rows), pooling.rows
     if np.ptp(pooling.weights) == 0:
-        return pooling.rows, pooling.rows[rng.permutation(n)]
-    return rng.choice(pooling.rows, n, p=pooling.weights), rng.choice(pooling.rows, n, p=pooling.weights)
+        return np.tile(rows, draws), np.concatenate([rows[rng.permutation(n)] for _ in range(draws)])
+    columns = [[rng.choice(rows, n, p=pooling.weights) for _ in range(2)] for _ in range(draws)]
+    first, second = np.concatenate(columns, axis=1)
+    return first, second
 
 
-def _cohen_from_permutations(comparisons: Comparisons, met: list[Ints], flat: Floats) -> _Cohen:
-    d, m = len(met), len(comparisons.shared)
-    values = flat.reshape(d, -1)
-    received = np.empty_like(values)
-    for row, permuted, out in zip(values, met, received, strict=True):
-        out[permuted] = row
-    at_left, at_right = values.mean(axis=0), received.mean(axis=0)
-    total = sums(comparisons.rater_pair, at_left, m)
-    expected = total / comparisons.shared
-    squares = sums(comparisons.rater_pair, ((values - expected[comparisons.rater_pair]) ** 2).sum(axis=0), m)
-    draws = d * comparisons.shared
-    error = np.sqrt(squares / np.maximum(draws - 1, 1) / draws)
-    if d < 2:
-        return expected, error, at_left, at_right, np.zeros(m)
-    spread = (values.var(axis=0, ddof=1) + received.var(axis=0, ddof=1)) / d
-    noise = sums(comparisons.rater_pair, spread, m) / comparisons.shared
-    return expected, error, at_left, at_right, noise
-
-
-def _cohen_from_draws(comparisons: Comparisons, weight: Floats, flat: Floats) -> _Cohen:
-    pair, m = comparisons.rater_pair, len(comparisons.shared)
-    values = flat.reshape(2, -1, len(weight))  # at the left answers, and at the right ones
-    draws = values.shape[1]
+def _cohen(ratings: Ratings, values: Floats) -> dict[str, Any]:
+    """What follows from the equivalences (2, D, P) of left and of right answers for each rater pair, by its name."""
+    pair, m = ratings.comparisons.rater_pair, len(ratings.comparisons.shared)
+    weight, draws = ratings.weight[ratings.comparisons.item], values.shape[1]
     mass = sums(pair, weight, m)
     at_left, at_right = means = values.mean(axis=1)
     expected = sums(pair, weight * means.mean(axis=0), m) / mass
     spread = sums(pair, weight**2 * ((values - expected[pair]) ** 2).mean(axis=(0, 1)), m)
+    # the pairs of a permutation are those of left and of right answers at once
+    independent = 2 * draws if ratings.weights is not None else np.maximum(draws * mass - 1, 1) / mass
     within = values.var(axis=1, ddof=1).sum(axis=0) / draws if draws > 1 else np.zeros(len(weight))
-    noise = sums(pair, weight**2 * within, m) / sums(pair, weight**2, m)
-    return expected, np.sqrt(spread / (2 * draws)) / mass, at_left, at_right, noise
+    return {
+        "cohen": expected,
+        "cohen_error": np.sqrt(spread / independent) / mass,
+        "cohen_left": at_left,
+        "cohen_right": at_right,
+        "cohen_noise": sums(pair, weight**2 * within, m) / sums(pair, weight**2, m),
+    }
 
 
-def _pooled_from_draws(
-    pooling: Pooling, values: Floats, first: Ints, second: Ints, n_rows: int
-) -> tuple[Floats, float]:
-    """Mean equivalence of each pooled row over its drawn pairs of all permutations, and the mean noise of these means.
+def _pooled(ratings: Ratings, pooling: Pooling, values: Floats, first: Ints, second: Ints) -> dict[str, Any]:
+    """What follows from the equivalences of pairs of pooled rows, by its name.
 
-    The mean goes by squared weights, as the noise of a weighted sum does: heavy rows are drawn often and vary least.
+    The mean noise goes by squared weights, as the noise of a weighted sum does: heavy rows are drawn often and vary
+    least.
     """
     rows, flat = np.concatenate([first, second]), np.concatenate([values, values])
+    n_rows = len(ratings.item)
     count = np.bincount(rows, minlength=n_rows)[pooling.rows]
-    total = np.bincount(rows, weights=flat, minlength=n_rows)[pooling.rows]
-    squares = np.bincount(rows, weights=flat**2, minlength=n_rows)[pooling.rows]
+    total, squares = (np.bincount(rows, weights=flat**k, minlength=n_rows)[pooling.rows] for k in (1, 2))
     mean = np.where(count > 0, total / np.maximum(count, 1), values.mean())
     repeated = count >= 2
     within = (squares - count * mean**2)[repeated].sum() / max(float((count - 1)[repeated].sum()), 1.0)
-    return mean, float(max(within, 0) * np.average(1 / np.maximum(count, 1), weights=pooling.weights**2))
-
-
-def _sampled_distribution(ratings: Ratings, values: Floats, first: Ints, second: Ints) -> ChanceDistribution | None:
-    different = ratings.item[first] != ratings.item[second]
-    if not different.any() or np.isnan(values).any():
-        return None
-    counts = np.bincount(on_grid(values[different]), minlength=GRID + 1).astype(np.float64)
-    return ChanceDistribution.of(counts, sample=float(different.sum()))
+    distribution, different = None, ratings.item[first] != ratings.item[second]
+    if different.any() and not np.isnan(values).any():
+        steps = np.bincount(on_grid(values[different]), minlength=GRID + 1).astype(np.float64)
+        distribution = ChanceDistribution.of(steps, sample=float(different.sum()))
+    without, left_out = None, LeftOut.of(ratings, pooling)
+    if left_out is not None:
+        sums_without = left_out.sums_of_kept(first, second, np.stack([values, np.ones(len(values))], axis=1))
+        without = np.where(sums_without[:, 1] > 0, sums_without[:, 0] / np.maximum(sums_without[:, 1], 1), np.nan)
+    return {
+        "pooling": pooling,
+        "pooled": float(values.mean()),
+        "pooled_error": float(values.std(ddof=1) / np.sqrt(values.size)),
+        "pooled_at": mean,
+        "pooled_noise": float(max(within, 0) * np.average(1 / np.maximum(count, 1), weights=pooling.weights**2)),
+        "pooled_without": without,
+        "distribution": distribution,
+    }

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Marginals, OrderedRatings, Pooling, Ratings, sums
-from softirr.statistics.chance.different_pairs import DifferentPairs
+from softirr.statistics.chance.different_pairs import DifferentPairs, LeftOut
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 
 Score = Callable[[Ints, Ints], Floats]
@@ -104,13 +104,15 @@ def sample(
     ordered = drawing.ordered or OrderedRatings(ratings, np.arange(len(ratings.item)))
     of_ordered, rng = Pooling.of(ordered.ratings, marginals), np.random.default_rng(drawing.seed).spawn(3)[0]
     n_pairs = DifferentPairs.count_ordered(ratings, pooling) / 2
-    size, pairs = drawing.first, None
-    values: Floats = np.zeros(0)
+    size, values, no_rows = drawing.first, np.asarray(np.zeros(0)), np.zeros(0, dtype=np.int64)
+    pairs = DifferentPairs(ratings, no_rows, no_rows, values)
     while size < n_pairs:
-        new_pairs = DifferentPairs.sample(ordered.ratings, of_ordered, size - len(values), rng)
-        new_pairs = new_pairs.in_rows(ratings, ordered.rows)
-        pairs = new_pairs if pairs is None else pairs.joined(new_pairs)
-        values = np.concatenate([values, score(ratings.answer[new_pairs.first], ratings.answer[new_pairs.second])])
+        n_scored = len(values)
+        new = DifferentPairs.sample(ordered.ratings, of_ordered, size - n_scored, rng)
+        first = np.append(pairs.first, ordered.rows[new.first])
+        second = np.append(pairs.second, ordered.rows[new.second])
+        pairs = DifferentPairs(ratings, first, second, np.append(pairs.density, new.density))
+        values = np.append(values, score(ratings.answer[first[n_scored:]], ratings.answer[second[n_scored:]]))
         chance = _Sampled(ratings, pooling, scores, pairs, values).chance
         if chance.standard_error <= target_se:
             return chance
@@ -148,8 +150,8 @@ class _Sampled:
         """The expected agreements and their standard errors."""
         ratings, pairs = self.ratings, self.pairs
         comparisons = ratings.comparisons
-        pooled_mean, pooled_error = self._mean(pairs.pooled_weights(ratings, self.pooling))
-        mean, error, loadings = self._rater_pairs()
+        pooled_mean, pooled_error = self._mean(pairs.pooled_weights(self.pooling))
+        mean, error, common = self._rater_pairs()
         m, pair = len(comparisons.shared), comparisons.rater_pair
         item_weight = ratings.weight[comparisons.item]
         share = item_weight / sums(pair, item_weight, m)[pair]
@@ -172,12 +174,11 @@ class _Sampled:
             pooled=float(self.pooling.weights @ pooled_at),
             pooled_error=apart_pooled * pooled_error,
             pooled_at=pooled_at,
-            pooled_noise=0.0,
             distinct=distinct,
             similarity=similarity,
             distribution=self._distribution(),
             pairs_scored=different_pairs(*answers, ratings.n_answers),
-            cohen_loadings=apart[:, None] * loadings,
+            cohen_common=apart * common,
             pooled_without=self._pooled_without(),
         )
 
@@ -194,12 +195,11 @@ class _Sampled:
         return mean, float(np.sqrt(squares)) / total
 
     def _rater_pairs(self) -> tuple[Floats, Floats, Floats]:
-        """Mean and standard error of each rater pair, shape (m,), and its loading on the common error, shape (m, 1)."""
+        """Mean and standard error of each rater pair, and the part of the error that they share; each of shape (m,)."""
         ratings, pairs = self.ratings, self.pairs
         m = len(ratings.comparisons.shared)
-        weights = pairs.cohen_weights(ratings)
-        overall, common = self._mean(weights)
-        mean, error, loadings = np.full(m, overall), np.full(m, common), np.full((m, 1), common)
+        weights = pairs.cohen_weights
+        mean, error, common = (np.full(m, value) for value in (*self._mean(weights), self._mean(weights)[1]))
         total = sums(pairs.rater_pair, weights, m + 1)[:m]
         n_sampled = np.bincount(pairs.rater_pair, minlength=m + 1)[:m]
         well_sampled = np.flatnonzero((total > 0) & ((n_sampled >= _LEAST) | pairs.complete))
@@ -210,8 +210,8 @@ class _Sampled:
             level = np.append(mean, 0.0)[pairs.rater_pair]
             squares = sums(pairs.rater_pair, (weights * (self.values - level)) ** 2, m + 1)[well_sampled]
             error[well_sampled] = 0.0 if pairs.complete else np.sqrt(squares) / total[well_sampled]
-            loadings[well_sampled] = 0.0
-        return mean, error, loadings
+            common[well_sampled] = 0.0
+        return mean, error, common
 
     @cached_property
     def _row_weights(self) -> tuple[Floats, Floats]:
@@ -241,7 +241,7 @@ class _Sampled:
 
     def _distribution(self) -> ChanceDistribution | None:
         """The distribution of the equivalence of answers to different items."""
-        weights = self.pairs.pooled_weights(self.ratings, self.pooling)
+        weights = self.pairs.pooled_weights(self.pooling)
         if not weights.sum() > 0:
             return None
         counts = sums(on_grid(self.values), weights, GRID + 1)
@@ -250,19 +250,15 @@ class _Sampled:
 
     def _pooled_without(self) -> Floats | None:
         """π' S π without each rater, nan if no item keeps two answers."""
-        ratings, comparisons, pairs = self.ratings, self.ratings.comparisons, self.pairs
-        if self.pooling.marginals != "answers" or ratings.weights is not None:
+        comparisons, pairs, left_out = self.ratings.comparisons, self.pairs, LeftOut.of(self.ratings, self.pooling)
+        if left_out is None:
             return None
-        result = np.full(ratings.n_raters, np.nan)
-        for rater in range(ratings.n_raters):
-            n_remaining = ratings.per_item - (sums(ratings.item, 1.0 * (ratings.rater == rater), ratings.n_items) > 0)
-            is_kept = (ratings.rater != rater) & (n_remaining[ratings.item] >= 2)
-            n = int(is_kept.sum())
-            if not n:
-                continue
-            weights = np.where(is_kept[pairs.first] & is_kept[pairs.second], 1 / pairs.density, 0.0)
-            mean = float(weights @ self.values) / max(float(weights.sum()), 1e-300)
-            of_item = n + 2 * float(self.scores[is_kept[comparisons.left_rows] & is_kept[comparisons.right_rows]].sum())
-            apart = n**2 - float(np.sum(np.where(n_remaining >= 2, n_remaining, 0) ** 2))
-            result[rater] = (of_item + apart * mean) / n**2
-        return result
+        summed = np.stack([self.values / pairs.density, 1 / pairs.density, np.ones(len(self.values))], axis=1)
+        total, weight, count = left_out.sums_of_kept(pairs.first, pairs.second, summed).T
+        mean = np.where(count > 0, total / np.maximum(weight, 1e-300), 0.0)
+        of_item = np.stack([self.scores, np.ones(len(self.scores))], axis=1)
+        near, n_near = (
+            left_out.n_remaining + 2 * left_out.sums_of_kept(comparisons.left_rows, comparisons.right_rows, of_item).T
+        )
+        n_all = left_out.n_remaining**2
+        return np.where(n_all > 0, (near + (n_all - n_near) * mean) / np.maximum(n_all, 1), np.nan)

@@ -171,6 +171,20 @@ def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: 
     return Coefficient(value, float(np.std(bounded)), ci95)
 
 
+def unseen_items(coefficient: Coefficient, n_draws: int, seed: int) -> Floats:
+    """Deviations of draws because of unseen items, if all items contribute the same (cf. the rule of three).
+
+    Parameters
+    ----------
+    coefficient : Coefficient
+        With the interval that allows for them; without an interval, nothing deviates.
+    """
+    if coefficient.value is None or coefficient.ci95 is None:
+        return np.zeros(n_draws)
+    reach = max(coefficient.value - coefficient.ci95[0], coefficient.ci95[1] - coefficient.value)
+    return reach / NORMAL * np.random.default_rng(seed).standard_normal(n_draws)
+
+
 def _corrected_tails(value: float, draws: Floats) -> tuple[float, float]:
     """Shares of the draws below the ends of the interval, by bias and acceleration (Efron 1987, equation 3.9)."""
     from scipy.special import ndtr, ndtri

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from softirr.answers.ratings import Floats
-from softirr.statistics.coefficients.intervals import NORMAL, Coefficient, Sample, student_quantile
+from softirr.statistics.coefficients.intervals import NORMAL, Coefficient, Sample, student_quantile, unseen_items
 
 _CERTAIN = 1e-9
 _TAIL = 0.025
@@ -60,12 +60,9 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
 
 
 def _draws(sample: Sample, seed: int) -> Floats:
-    """Draws of a coefficient; if all items add the same, they come from its interval."""
-    value, ci95 = sample.coefficient.value, sample.coefficient.ci95
-    if value is None or ci95 is None or float(np.std(sample.draws)) > _CERTAIN:
-        return sample.draws
-    reach = max(value - ci95[0], ci95[1] - value)
-    return value + reach / NORMAL * np.random.default_rng(seed).standard_normal(len(sample.draws))
+    """Draws of a coefficient; if all items add the same, they vary as its interval does."""
+    is_constant = float(np.std(sample.draws)) <= _CERTAIN
+    return sample.draws + (unseen_items(sample.coefficient, len(sample.draws), seed) if is_constant else 0)
 
 
 def p_value(change: Coefficient, n: int) -> float | None:

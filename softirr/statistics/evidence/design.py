@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Pooling, Ratings, sums
-from softirr.statistics.chance.different_pairs import DifferentPairs, RatingsOfPairs, scaled, shared_rater_pairs
+from softirr.statistics.chance.different_pairs import DifferentPairs, RatingsOfPairs
 from softirr.statistics.evidence.text_pairs import TextPairs
 
 LEAST_CHANCE = 0.1
@@ -125,12 +125,10 @@ class Design:
         In the order of ``ratings.comparisons``.
     different : Frame
         A random sample of the pairs of answers to different items, or all of them.
-    cohen_weight, pooled_weight : shape (M,)
-        Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
-    rows : two arrays of shape (M,)
-        Rows of the ratings of the pairs of ``different``.
-    density : shape (M,)
-        Probability of each of these pairs in a single draw.
+    pairs : DifferentPairs
+        The pairs of answers of ``different``, as rows of the ratings.
+    pooled_weight : shape (M,)
+        Weight of each of these pairs in ``π' S π``.
     by_measure : shape (M,)
         The measure's equivalence of each of these pairs of answers, from its own matching of their texts.
     """
@@ -138,10 +136,8 @@ class Design:
     ratings: Ratings
     same: Frame
     different: Frame
-    cohen_weight: Floats
+    pairs: DifferentPairs
     pooled_weight: Floats
-    rows: tuple[Ints, Ints]
-    density: Floats
     by_measure: Floats
 
     @classmethod
@@ -179,7 +175,7 @@ class Design:
             pairs = DifferentPairs.all(ratings, pooling)
         else:
             pairs = DifferentPairs.sample(ratings, pooling, pool, draw_pool)
-        cohen, pooled = pairs.cohen_weights(ratings), pairs.pooled_weights(ratings, pooling)
+        pooled = pairs.pooled_weights(pooling)
         first, second = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
         texts = text_pairs(first, second)
         total = float(texts.weights(ratings.pair_weights).sum())
@@ -187,8 +183,7 @@ class Design:
         first, second = ratings.answer[pairs.first], ratings.answer[pairs.second]
         texts = text_pairs(first, second)
         different = Frame.different_items(texts, _ranks(texts, draw_different), pooled)
-        by_measure = equivalence(first, second)
-        return cls(ratings, same, different, cohen, pooled, (pairs.first, pairs.second), pairs.density, by_measure)
+        return cls(ratings, same, different, pairs, pooled, equivalence(first, second))
 
     def part(self, rows: Ints, rater: int, *, with_rater: bool) -> Design:
         """The frames of some pairs of raters on some items.
@@ -206,45 +201,28 @@ class Design:
             Pairs of this rater with others, or pairs of the others.
         """
         some = self.ratings.restricted(rows)
-        ratings = RatingsOfPairs(
-            some.item, some.rater, some.answer, some.n_items, some.n_raters, some.n_answers, rater, with_rater
-        )
-        n = np.int64(len(self.ratings.item))
-        comparisons, part_comparisons = self.ratings.comparisons, ratings.comparisons
-        keys = comparisons.left_rows * n + comparisons.right_rows
-        by_key = np.argsort(keys)
-        same_at = by_key[
-            np.searchsorted(keys[by_key], rows[part_comparisons.left_rows] * n + rows[part_comparisons.right_rows])
-        ]
-        part_row = np.full(int(n), -1, dtype=np.int64)
+        sizes = some.n_items, some.n_raters, some.n_answers
+        ratings = RatingsOfPairs(some.item, some.rater, some.answer, *sizes, rater, with_rater)
+        part_row = np.full(len(self.ratings.item), -1, dtype=np.int64)
         part_row[rows] = np.arange(len(rows))
-        first, second = part_row[self.rows[0]], part_row[self.rows[1]]
-        within_part = np.flatnonzero((first >= 0) & (second >= 0))
-        cell = shared_rater_pairs(ratings, first[within_part], second[within_part]) if len(within_part) else within_part
-        usable = part_comparisons.shared >= 2
-        inside = np.append(usable, False)[cell]
-        different_at, cell = within_part[inside], cell[inside]
-        density = self.density[different_at]
-        shared = part_comparisons.shared.astype(np.float64)
-        weight = scaled(
-            1 / (shared[cell] ** 2 * density), float(np.mean(1 - 1 / shared[usable])) if usable.any() else 0.0
-        )
+        comparisons = self.ratings.comparisons
+        sides = np.stack([comparisons.left_rows, comparisons.right_rows])
+        of_rater = (self.ratings.rater[sides] == rater).any(axis=0)
+        same_at = np.flatnonzero((part_row[sides] >= 0).all(axis=0) & (of_rater == with_rater))
+        first, second, density = part_row[self.pairs.first], part_row[self.pairs.second], self.pairs.density
+        inside = np.flatnonzero((first >= 0) & (second >= 0))
+        within = DifferentPairs(ratings, first[inside], second[inside], density[inside])
+        different_at = inside[np.append(ratings.comparisons.shared >= 2, False)[within.rater_pair]]
+        pairs = DifferentPairs(ratings, first[different_at], second[different_at], density[different_at])
         return replace(
             self,
             ratings=ratings,
             same=self.same.part(same_at),
             different=self.different.part(different_at),
-            cohen_weight=weight,
-            pooled_weight=weight,
-            rows=(first[different_at], second[different_at]),
-            density=density,
+            pairs=pairs,
+            pooled_weight=pairs.cohen_weights,
             by_measure=self.by_measure[different_at],
         )
-
-    @property
-    def complete(self) -> bool:
-        """Whether the pairs of different items are all that there are, each once."""
-        return bool(len(self.density)) and bool((self.density == 1).all())
 
     def draws(self) -> Iterator[tuple[int, int]]:
         """(frame, member) in the order of drawing: 0 is ``same``, 1 ``different``. Every prefix is a valid sample.

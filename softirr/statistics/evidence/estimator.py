@@ -30,12 +30,13 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.definition import Definition, Undefined
-from softirr.statistics.coefficients.intervals import NORMAL, Coefficient, Details, Interval, coefficient_of_draws
+from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, coefficient_of_draws, unseen_items
+from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.known import Judged
-from softirr.statistics.evidence.posterior_draws import MeasureChance, by_judgments, posterior_draws, posterior_value
+from softirr.statistics.evidence.posterior_draws import Index, by_judgments, posterior_draws, posterior_value
 from softirr.statistics.evidence.record import Record
 
 COVERED = tuple(entry.key for entry in registry.DEFINITIONS if entry.audited)
@@ -51,10 +52,14 @@ class Estimates:
     ----------
     design : Design
         Pairs with a known truth are excluded; they are in ``known_equivalence`` of its frames.
-    by_measure : mapping of str to Coefficient
+    measured : mapping of str to Coefficient
         The coefficients by the measure alone. Their intervals cover the sampling of items only.
+    by_measure : ByMeasure
+        The scores and the chance that they come from.
     record : Record
         Prior knowledge of the measure, before any judgment.
+    design_index : shape (P,), optional
+        Index in the design of each comparison of the table; by default they are in the same order.
 
     Attributes
     ----------
@@ -73,22 +78,23 @@ class Estimates:
     def __init__(
         self,
         design: Design,
-        by_measure: Mapping[str, Coefficient],
-        measure_chance: MeasureChance,
+        measured: Mapping[str, Coefficient],
+        by_measure: ByMeasure,
         record: Record,
         judged: Judged,
+        design_index: Index = slice(None),
     ) -> None:
         fit = Fit(design, record, judged)
-        self.center = posterior_value(fit, measure_chance)
-        self._draws = posterior_draws(fit, measure_chance)
-        self._judged = by_judgments(fit, self.center, self._draws, measure_chance.design_index)
+        self.center = posterior_value(fit, by_measure, design_index)
+        self._draws = posterior_draws(fit, by_measure, design_index)
+        self._judged = by_judgments(fit, self.center, self._draws, design_index)
         self._n_judged = len(judged.keys)
         expected, self.expected_error = self._expected()
-        covered = [entry for entry in registry.DEFINITIONS if entry.audited and entry.key in by_measure]
-        defined = [entry for entry in covered if by_measure[entry.key].value is not None]
+        covered = [entry for entry in registry.DEFINITIONS if entry.audited and entry.key in measured]
+        defined = [entry for entry in covered if measured[entry.key].value is not None]
         rows = self._over_each([entry.over_draws for entry in defined])
         self.draws = {entry.key: row for entry, row in zip(defined, rows, strict=True)}
-        self.coefficients = {entry.key: self._covered(entry, by_measure[entry.key], expected) for entry in covered}
+        self.coefficients = {entry.key: self._covered(entry, measured[entry.key], expected) for entry in covered}
         self.expected = {
             chance: expected[chance] if name in self.draws else None for chance, name in _CHANCE_OF.items()
         }
@@ -154,17 +160,10 @@ class Estimates:
         )
         if by_measure.standard_error is None:  # one item: nothing is known about other items
             return Coefficient(value, judgments=self._n_judged, details=details)
-        coefficient = coefficient_of_draws(value, self._with_unseen(draws, by_measure), floor)
+        if by_measure.standard_error <= _CERTAIN:
+            draws = draws + unseen_items(by_measure, len(draws), seed=0)
+        coefficient = coefficient_of_draws(value, draws, floor)
         return replace(coefficient, judgments=self._n_judged, details=details)
-
-    def _with_unseen(self, draws: Floats, by_measure: Coefficient) -> Floats:
-        """Draws widened for unseen items if all items contribute the same value (cf. the rule of three)."""
-        if by_measure.value is None or by_measure.standard_error is None or by_measure.ci95 is None:
-            return draws
-        if by_measure.standard_error > _CERTAIN:
-            return draws
-        reach = max(by_measure.value - by_measure.ci95[0], by_measure.ci95[1] - by_measure.value)
-        return np.asarray(draws + reach / NORMAL * np.random.default_rng(0).standard_normal(len(draws)))
 
     def _alone(self, function: Callable[[Draws], Floats], floor: float) -> Interval | None:
         """The coefficient from judged pairs of the same item alone; valid if their number was fixed beforehand."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints, Ratings, sums
-from softirr.statistics.chance.expected import Chance
+from softirr.answers.ratings import Floats, Ints, sums
+from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
-from softirr.statistics.weights_and_scores import ItemWeights, ScoreDraws, number_format
+from softirr.statistics.weights_and_scores import ScoreDraws, number_format
 
+Index = Ints | slice
+"""For each comparison of a table: its index in the design; a slice of all if they are in the same order."""
 _FIXED_FROM = 8
 """Fewest judgments of pairs of the same item for the interval by the judgments alone."""
 _SMALL = 1e-300
@@ -25,67 +27,46 @@ _AT_ONCE = 1_000_000
 """Maximum number of equivalences of texts in memory."""
 
 
-@dataclass(frozen=True, eq=False)
-class MeasureChance:
-    """The ratings, scores and agreement by chance of the measure alone.
-
-    Attributes
-    ----------
-    scores : shape (P,)
-        The measure's equivalence of each comparison of ``ratings``.
-    design_index : shape (P,)
-        For each comparison of ``ratings``: its index in the design.
-    items : ItemWeights, optional
-        Ids and weights of the items, the same as for the measure alone; None for items that are numbered by their row.
-    """
-
-    ratings: Ratings
-    scores: Floats
-    chance: Chance
-    design_index: Ints
-    items: ItemWeights | None = None
-
-
-def posterior_value(fit: Fit, measure: MeasureChance) -> Draws:
+def posterior_value(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Draws:
     """The expectation of all evidence, with equal weights of items.
 
     Without judgments it is the measure's: known pairs and decisions change their own pairs only.
     """
     if not len(fit.judged.keys):
-        return Draws.value(measure.ratings, measure.scores, measure.chance, measure.scores)
+        return by_measure.center
     same, different = fit.equivalence
     by_p = fit.design.by_measure
-    ratios = (_ratio(weights, different, by_p) for weights in (fit.design.cohen_weight, fit.design.pooled_weight))
-    return Draws.value(measure.ratings, measure.scores, measure.chance, same[measure.design_index], *ratios)
+    weights = fit.design.pairs.cohen_weights, fit.design.pooled_weight
+    ratios = (_ratio(pair_weights, different, by_p) for pair_weights in weights)
+    scored = by_measure.ratings, by_measure.scores, by_measure.chance, same[design_index]
+    return Draws.value(*scored, *ratios)
 
 
-def posterior_draws(fit: Fit, measure: MeasureChance) -> Draws:
+def posterior_draws(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Draws:
     """Draws of a table from its posterior.
 
     Parameters
     ----------
     fit : Fit
         Probabilities of the table's pairs of texts after all evidence.
-    measure : MeasureChance
+    by_measure : ByMeasure
         The table by the measure alone.
+    design_index : shape (P,)
+        Index in the design of each comparison of the table.
     """
-    ratings = measure.ratings
-    n_comparable = len(ratings.comparable_items)
-    items = measure.items or ItemWeights(np.arange(ratings.n_items), n_comparable)
-    n_draws = items.n_draws
+    ratings, items = by_measure.ratings, by_measure.items
     # the draws of two tables, or under two measures, are independent, whatever the order of the rows, and items without
     # anything to compare change nothing
     compared = np.sort(items.ids[ratings.comparable_items])
     rng = np.random.default_rng(zlib.crc32(fit.record.measure.encode(), zlib.crc32(compared.tobytes())))
-    score_draws, noise, unit = _same_items(fit, measure.design_index, rng, n_draws)
-    cohen, pooled = _chance_ratios(fit, rng, n_draws)
-    sampling = rng.standard_normal(n_draws)
-    scored = (ratings, measure.scores, measure.chance, score_draws, noise, items.weights)
-    return Draws(*scored, cohen, pooled, sampling, noise_unit=unit)
+    score_draws = _same_items(fit, design_index, rng, items.n_draws)
+    cohen, pooled = _chance_ratios(fit, rng, items.n_draws)
+    sampling = rng.standard_normal(items.n_draws)
+    return Draws(ratings, by_measure.scores, by_measure.chance, score_draws, items.weights, cohen, pooled, sampling)
 
 
-def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws: int) -> tuple[ScoreDraws, Any, float]:
-    """Expected equivalence of each comparison; the deviation of the true one, shape (P, K), and its unit."""
+def _same_items(fit: Fit, design_index: Index, rng: np.random.Generator, n_draws: int) -> ScoreDraws:
+    """Expected equivalence of each comparison, and the deviation of the true one."""
     from scipy.sparse import csr_matrix
     from scipy.special import expit
 
@@ -93,7 +74,7 @@ def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws:
     texts, m = frame.texts, len(frame.texts.known_equivalence)
     settled = fit.settled[design_index]
     if fit.curve is None or not len(texts.p):
-        return ScoreDraws.fixed(settled, n_draws), np.broadcast_to(np.zeros((1, 1)), (len(settled), n_draws)), 1.0
+        return ScoreDraws.fixed(settled, n_draws)
     point = _systematic(fit.curve.weight, n_draws, rng)
     bins = fit.bins
     q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * bins.center[:, None])
@@ -123,7 +104,7 @@ def _same_items(fit: Fit, design_index: Ints, rng: np.random.Generator, n_draws:
         deviation = total @ deviation
         noise[:, draws] = deviation if is_small else np.clip(np.rint(deviation / unit), -_LARGEST, _LARGEST)
     shares = csr_matrix((total.data, level[total.indices], total.indptr), shape=(len(settled), len(levels)))
-    return ScoreDraws(settled, shares, levels, lowest=0.0, highest=1.0), noise, unit
+    return ScoreDraws(settled, shares, levels, noise, lowest=0.0, highest=1.0, noise_unit=unit)
 
 
 def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:
@@ -155,7 +136,7 @@ def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Fl
     )
     noise = rng.standard_normal(n_draws)
     result: list[Floats] = []
-    for weights in (fit.design.cohen_weight, fit.design.pooled_weight):
+    for weights in (fit.design.pairs.cohen_weights, fit.design.pooled_weight):
         by_p = float(weights @ fit.design.by_measure)
         if by_p <= 1e-12:
             result.append(np.ones(n_draws))
@@ -164,7 +145,7 @@ def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Fl
         open_ = fit.open_different
         slopes = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(shares)) / by_p
         sampled = 0.0
-        if not fit.design.complete:
+        if not fit.design.pairs.complete:
             sampled = (
                 float(np.sqrt(np.sum((weights * (fit.equivalence[1] - center * fit.design.by_measure)) ** 2))) / by_p
             )
@@ -178,7 +159,7 @@ def _ratio(weights: Floats, fitted: Floats, by_p: Floats) -> float:
     return float(weights @ fitted) / below if below > 1e-12 else 1.0
 
 
-def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Ints) -> tuple[Draws, Draws, Draws] | None:
+def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Index) -> tuple[Draws, Draws, Draws] | None:
     """The value and the draws by the judged pairs of the same item alone; None if fewer than 8 are judged.
 
     Every pair of texts has the mean of the judged pairs of its stratum (stratified sampling). The fitted equivalences
@@ -208,18 +189,12 @@ def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Ints) -> t
         [sums(texts.owner, texts.share * (stratum == h), len(texts.known_equivalence)) for h in range(k)], axis=1
     )
     known_equivalence, per_stratum = texts.known_equivalence[design_index], per_stratum[design_index]
-    value = ScoreDraws(known_equivalence, per_stratum, mean[:, None])
+    by_stratum = partial(ScoreDraws.exact, known_equivalence, per_stratum)
+    fitted = ScoreDraws.fixed(center.scores[:, 0], draws.n_draws)
+    cohen, pooled = np.ones((2, draws.n_draws)) * np.stack([center.cohen_ratio, center.pooled_ratio])
     equal_weights = np.broadcast_to(np.ones((1, 1)), draws.weights.shape)
-    no_noise = np.broadcast_to(np.zeros((1, 1)), draws.noise.shape)
-    fitted, ones = ScoreDraws.fixed(center.scores[:, 0], draws.n_draws), np.ones(draws.n_draws)
     return (
-        replace(center, score_draws=value),
-        replace(draws, score_draws=replace(value, levels=drawn_means), noise=no_noise, weights=equal_weights),
-        replace(
-            draws,
-            score_draws=fitted,
-            noise=no_noise,
-            cohen_ratio=ones * center.cohen_ratio,
-            pooled_ratio=ones * center.pooled_ratio,
-        ),
+        replace(center, score_draws=by_stratum(mean[:, None])),
+        replace(draws, score_draws=by_stratum(drawn_means), weights=equal_weights),
+        replace(draws, score_draws=fitted, cohen_ratio=cohen, pooled_ratio=pooled),
     )

@@ -14,7 +14,6 @@ from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Pooling, Ratings
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.chance import block_pass
-from softirr.statistics.chance import exact as module
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import GRID, MatrixEquivalence, on_grid
 from softirr.statistics.matching.answer_scorer import AnswerScorer
@@ -91,7 +90,7 @@ class TestExact:
 
     def test_shares_of_many_rows_are_those_of_a_sample_of_them(self, monkeypatch):
         """Evenly spread over the rows, from the first to the last."""
-        monkeypatch.setattr(module, "_LANDMARKS", 4)
+        monkeypatch.setattr(block_pass, "_LANDMARKS", 4)
         ratings, matrix = matrix_ratings(np.arange(20).reshape(10, 2)), similarity(20)
         chance = exact(ratings, MatrixEquivalence(matrix), scored(ratings, MatrixEquivalence(matrix)))
         landmarks, step = np.array([0, 6, 12, 19]), int(on_grid(matrix[0, 6]))
@@ -118,16 +117,15 @@ class TestExact:
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_error_of_a_sum_over_rater_pairs_is_that_of_its_covariances(shared):
-    """The loadings are on errors that rater pairs share; the rest of each error is its own."""
+    """Rater pairs share a part of their errors; the rest of each error is its own."""
     rng = np.random.default_rng(1)
     ratings, equivalence = matrix_ratings(rng.integers(0, 4, (9, 4))), MatrixEquivalence(similarity(4, 0))
-    loadings, unshared = rng.normal(size=(6, 3)), rng.uniform(0.5, 1, 6)
-    loadings *= shared
-    covariance = loadings @ loadings.T + np.diag(unshared**2)
+    common, unshared = shared * rng.normal(size=6), rng.uniform(0.5, 1, 6)
+    covariance = np.outer(common, common) + np.diag(unshared**2)
     chance = replace(
         exact(ratings, equivalence, scored(ratings, equivalence)),
         cohen_error=np.sqrt(np.diag(covariance)),
-        cohen_loadings=loadings if shared else None,
+        cohen_common=common if shared else 0.0,
         pooled_error=0.1,
     )
     slopes = rng.normal(size=6)
@@ -137,7 +135,7 @@ def test_the_error_of_a_sum_over_rater_pairs_is_that_of_its_covariances(shared):
     assert chance.standard_error == pytest.approx(mean, rel=1e-12)
     assert replace(chance, pooled_error=2 * mean).standard_error == 2 * mean
     for kappas, error in (([0.3], 0.3), ([], 0.1)):
-        pairs_of_few = replace(chance, cohen=np.array(kappas), cohen_error=np.array(kappas), cohen_loadings=None)
+        pairs_of_few = replace(chance, cohen=np.array(kappas), cohen_error=np.array(kappas), cohen_common=0.0)
         assert pairs_of_few.standard_error == pytest.approx(error, rel=1e-12)
 
 

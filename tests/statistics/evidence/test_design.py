@@ -52,10 +52,10 @@ class TestPool:
     def test_few_pairs_are_taken_all_and_give_chance_exactly(self, raters, weights):
         ratings = ratings_of(20, raters, weights=weights)
         design = Design.of(ratings, text_pairs(), equal, pool=2_000)
-        assert design.complete
+        assert design.pairs.complete
         same = design.different.texts.equivalence(design.different.texts.p)
         for weight, (agreement, mass) in zip(
-            (design.cohen_weight, design.pooled_weight), chance_by_loops(ratings), strict=True
+            (design.pairs.cohen_weights, design.pooled_weight), chance_by_loops(ratings), strict=True
         ):
             assert (weight @ same, weight.sum()) == pytest.approx((agreement, mass), abs=1e-12)
 
@@ -67,10 +67,12 @@ class TestPool:
         errors = []
         for seed in range(12):
             design = Design.of(ratings, text_pairs(), equal, pool=1_000, seed=seed)
-            assert not design.complete and len(design.density) == 1_000
+            assert not design.pairs.complete and len(design.pairs.density) == 1_000
             same = design.different.texts.equivalence(design.different.texts.p)
             row = []
-            for weight, (agreement, mass) in zip((design.cohen_weight, design.pooled_weight), expected, strict=True):
+            for weight, (agreement, mass) in zip(
+                (design.pairs.cohen_weights, design.pooled_weight), expected, strict=True
+            ):
                 assert weight.sum() == pytest.approx(mass, abs=1e-12)
                 row.append(weight @ same - agreement)
             errors.append(row)
@@ -82,7 +84,7 @@ class TestPool:
         """Half of the pairs are drawn within a pair of raters, half among all answers."""
         ratings = ratings_of(60, 3, seed=2)
         design = Design.of(ratings, text_pairs(), equal, pool=901)
-        first, second = design.rows
+        first, second = design.pairs.first, design.pairs.second
         assert (ratings.item[first] != ratings.item[second]).all()
         cells = cells_of(ratings)
         ordered = {
@@ -93,7 +95,7 @@ class TestPool:
         n_ordered = len(rows) * (len(rows) - 1) - int(
             np.sum(ratings.per_item[ratings.per_item > 1] * (ratings.per_item[ratings.per_item > 1] - 1))
         )
-        for a, b, density in zip(first.tolist(), second.tolist(), design.density, strict=True):
+        for a, b, density in zip(first.tolist(), second.tolist(), design.pairs.density, strict=True):
             shared = ordered.get((a, b)) or ordered.get((b, a))
             within_raters = 1 / (len(cells) * shared * (shared - 1)) if shared else 0.0
             assert density == pytest.approx(450 / 901 * within_raters + 451 / 901 * 2 / n_ordered)
@@ -101,32 +103,33 @@ class TestPool:
     def test_as_many_pairs_are_drawn_as_wanted_where_most_are_of_one_item(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
         sizes = [
-            len(Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=1, seed=seed).density) for seed in range(30)
+            len(Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=1, seed=seed).pairs.density)
+            for seed in range(30)
         ]
         assert set(sizes) == {9}
 
     def test_raters_who_share_one_item_only_have_pairs_among_all_answers(self):
         ratings = Ratings(np.arange(20) // 2, np.arange(20), np.arange(20), 10, 20, 35)
         design = Design.of(ratings, text_pairs(), equal, pool=30, all_up_to=1)
-        assert design.density.tolist() == [1 / 180] * 30 and not design.cohen_weight.any()
+        assert design.pairs.density.tolist() == [1 / 180] * 30 and not design.pairs.cohen_weights.any()
         assert design.pooled_weight.sum() == pytest.approx(1 - 1 / 10)
 
     def test_few_pairs_are_all_taken(self):
         ratings = Ratings(np.repeat([0, 1], 5), np.tile(np.arange(5), 2), np.arange(10), 2, 5, 35)
-        assert Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=25).complete
-        assert not Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=24).complete
+        assert Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=25).pairs.complete
+        assert not Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=24).pairs.complete
 
     def test_weights_are_shares_where_each_of_two_rater_pairs_has_two_items(self):
         ratings = Ratings(np.arange(8) // 2, np.array([0, 1, 0, 1, 0, 2, 0, 2]), np.arange(8), 4, 3, 35)
         design = Design.of(ratings, text_pairs(), equal, pool=9, all_up_to=100)
-        assert design.complete and design.cohen_weight.sum() == pytest.approx(1 / 2)
+        assert design.pairs.complete and design.pairs.cohen_weights.sum() == pytest.approx(1 / 2)
 
     @pytest.mark.parametrize("weights", [False, True])
     def test_sampled_pair_weighs_its_share_of_chance_agreement(self, weights):
         """Each rater pair counts once, however many items it shares and however heavy they are."""
         ratings = uneven_ratings(60, weights=weights)
         design = Design.of(ratings, text_pairs(), equal, pool=900)
-        first, second = design.rows
+        first, second = design.pairs.first, design.pairs.second
         ordered, w = {}, ratings.weight
         for items in cells_of(ratings).values():
             mass = sum(w[i] for i in items) ** 2
@@ -135,15 +138,15 @@ class TestPool:
             }
         share = [ordered.get(frozenset(pair), 0.0) for pair in zip(first.tolist(), second.tolist(), strict=True)]
         count = w[ratings.item[first]] * w[ratings.item[second]]
-        for weight, added in ((design.cohen_weight, np.array(share)), (design.pooled_weight, count)):
+        for weight, added in ((design.pairs.cohen_weights, np.array(share)), (design.pooled_weight, count)):
             assert weight / weight.sum() == pytest.approx(
-                added / design.density / np.sum(added / design.density), rel=1e-9
+                added / design.pairs.density / np.sum(added / design.pairs.density), rel=1e-9
             )
 
     def test_one_item_has_no_pairs_of_different_items(self):
         ratings = Ratings(np.zeros(3, dtype=np.int64), np.arange(3), np.array([1, 2, 9]), 1, 3, 35)
         design = Design.of(ratings, text_pairs(), equal, pool=100)
-        assert len(design.density) == 0 and not design.complete
+        assert len(design.pairs.density) == 0 and not design.pairs.complete
         assert sorted(design.draws()) == [(0, 0), (0, 1), (0, 2)]
 
 

@@ -128,7 +128,7 @@ class TestPairsOfDifferentItems:
         measure = self.Costly()
         table = AnnotationTable.from_answers(texts)
         frames = Frames(AnswerScorer(table, PairScorer(measure, table.texts)), 0)
-        assert frames.design.complete == complete
+        assert frames.design.pairs.complete == complete
         assert len(measure.scored) <= n + (2 * n * (n - 1) if complete else 400)
         repeated = Frames(AnswerScorer(table, PairScorer(self.Costly(), table.texts)), 0)
         assert [unit.id for unit in repeated.units()] == [unit.id for unit in frames.units()]

@@ -18,7 +18,8 @@ from softirr.provenance import Provenance
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.evidence.estimator import COVERED, Estimates, MeasureChance
+from softirr.statistics.coefficients.registry import ByMeasure
+from softirr.statistics.evidence.estimator import COVERED, Estimates
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.posterior_draws import posterior_draws
@@ -107,7 +108,7 @@ class World:
     @cached_property
     def frames(self):
         frames = Frames(AnswerScorer(self.table, PairScorer(self.measure, self.table.texts)), 0)
-        assert frames.design.complete
+        assert frames.design.pairs.complete
         return frames
 
     @cached_property
@@ -120,7 +121,7 @@ class World:
         return Judged(np.array([keys[pair] for pair in order], dtype=np.int64), *columns, n)
 
     @cached_property
-    def measure_chance(self):
+    def by_measure(self):
         design = self.frames.design
         texts = design.same.texts
         scores = texts.equivalence(texts.p)
@@ -137,18 +138,19 @@ class World:
         matrix = (matrix + matrix.T) / 2
         ratings = design.ratings
         chance = exact(ratings, MatrixEquivalence(matrix), scores)
-        return MeasureChance(ratings, scores, chance, np.arange(len(scores)))
+        items = ItemWeights(np.arange(ratings.n_items), len(ratings.comparable_items))
+        return ByMeasure(ratings, scores, chance, items)
 
     @cached_property
     def by_chance(self):
         """The measure's agreement of answers to different items: of each pair of raters, and pooled."""
-        ratings, chance = self.measure_chance.ratings, self.measure_chance.chance
+        ratings, chance = self.by_measure.ratings, self.by_measure.chance
         comparisons = ratings.comparisons
         result = {}
         for number, (r, s) in enumerate(comparisons.rater_pairs.tolist()):
             of_pair = comparisons.rater_pair == number
             weight = ratings.weight[comparisons.item[of_pair]]
-            same = float((weight / weight.sum()) ** 2 @ self.measure_chance.scores[of_pair])
+            same = float((weight / weight.sum()) ** 2 @ self.by_measure.scores[of_pair])
             result["abcdef"[r], "abcdef"[s]] = float(chance.cohen[number]) - same
         w, mass = self.plain.w, self.plain.mass
         same = sum(2 * (w[key[0]] / mass) ** 2 * self.plain.same_by_p(key) for key in self.plain.same)
@@ -157,8 +159,8 @@ class World:
 
     @cached_property
     def estimates(self):
-        by_measure = {name: Coefficient(0.4, 0.1, (0.3, 0.5)) for name in COVERED}
-        return Estimates(self.frames.design, by_measure, self.measure_chance, self.record, self.evidence)
+        measured = {name: Coefficient(0.4, 0.1, (0.3, 0.5)) for name in COVERED}
+        return Estimates(self.frames.design, measured, self.by_measure, self.record, self.evidence)
 
 
 WORLDS = {
@@ -198,7 +200,7 @@ def test_values(world):
 
 def test_rater_pairs_and_raters(world):
     plain_estimate, rater_estimates = world.plain, world.estimates
-    comparisons = world.measure_chance.ratings.comparisons
+    comparisons = world.by_measure.ratings.comparisons
     cells = [("abcdef"[r], "abcdef"[s]) for r, s in comparisons.rater_pairs.tolist()]
     corrected = Coefficient(0.4, 0.1, (0.3, 0.5))
     kappas = {}
@@ -230,11 +232,12 @@ def test_interval_by_judgments_alone(world):
 
 def test_draws_have_the_mean_and_the_spread_of_the_posterior(world):
     fit = Fit(world.frames.design, world.record, world.evidence)
-    n_items = world.measure_chance.ratings.n_items
-    items = ItemWeights(np.arange(n_items), len(world.measure_chance.ratings.comparable_items), 40_000)
-    draws = posterior_draws(fit, replace(world.measure_chance, items=items))
+    measured = world.by_measure
+    items = replace(measured.items, n_draws=40_000)
+    by_measure = ByMeasure(measured.ratings, measured.scores, measured.chance, items)
+    draws = posterior_draws(fit, by_measure, slice(None))
     for number, key in enumerate(world.plain.same):
-        drawn_scores = draws.scores[number] + draws.noise_unit * draws.noise[number]
+        drawn_scores = draws.scores[number] + draws.score_draws.noise_unit * draws.score_draws.noise[number]
         if any(text not in world.judged for text, _, _ in world.plain.same[key].texts):
             assert float(drawn_scores.mean()) == pytest.approx(world.plain.same_fit(key), abs=0.05)
         else:

@@ -77,7 +77,7 @@ class TestParts:
     def test_a_part_has_the_pairs_of_its_raters_and_items(self, with_rater, pool):
         ratings = ratings_of(30, 4, seed=5)
         design = Design.of(ratings, text_pairs(), equal, pool=pool)
-        assert design.complete == (pool == 5_000)
+        assert design.pairs.complete == (pool == 5_000)
         rows = np.flatnonzero(ratings.item % 3 > 0)
         selected = design.part(rows, 1, with_rater=with_rater)
         rater_pairs = {pair for pair in combinations(range(4), 2) if (1 in pair) == with_rater}
@@ -99,17 +99,17 @@ class TestParts:
                 for j, (_, b) in items.items():
                     if i != j:
                         inside[frozenset((int(rows[a]), int(rows[b])))] = len(items)
-        pairs = [frozenset(pair) for pair in zip(*(rows_of_side.tolist() for rows_of_side in design.rows), strict=True)]
+        pairs = [frozenset(pair) for pair in np.stack([design.pairs.first, design.pairs.second], axis=1).tolist()]
         members = [index for index, pair in enumerate(pairs) if pair in inside]
-        first, second = selected.rows
+        first, second = selected.pairs.first, selected.pairs.second
         assert [frozenset(p) for p in zip(rows[first].tolist(), rows[second].tolist(), strict=True)] == [
             pairs[index] for index in members
         ]
-        weight = np.array([1 / inside[pairs[index]] ** 2 / design.density[index] for index in members])
+        weight = np.array([1 / inside[pairs[index]] ** 2 / design.pairs.density[index] for index in members])
         total = np.mean([1 - 1 / len(items) for items in cells.values()])
-        assert selected.cohen_weight == pytest.approx(weight / weight.sum() * total)
-        assert (selected.pooled_weight == selected.cohen_weight).all()
-        assert selected.density.tolist() == design.density[members].tolist()
+        assert selected.pairs.cohen_weights == pytest.approx(weight / weight.sum() * total)
+        assert selected.pooled_weight is selected.pairs.cohen_weights
+        assert selected.pairs.density.tolist() == design.pairs.density[members].tolist()
         assert (
             selected.different.stratum.tolist()
             == design.different.stratum[np.isin(design.different.texts.owner, members)].tolist()
