@@ -105,13 +105,19 @@ class Draws:
         """Equivalence of each comparison in each draw, shape (P, K)."""
         return self.score_draws.of(slice(None))
 
-    def over(self, function: Callable[[Draws], Floats]) -> Floats:
-        """A function of all draws, shape (..., K), computed in parts that fit into memory."""
-        return np.concatenate([function(chunk) for chunk in self.parts()], axis=-1)
+    def over(self, function: Callable[[Draws], Floats], n: int | None = None) -> Floats:
+        """A function of all draws, shape (..., K), computed in parts that fit into memory.
 
-    def parts(self) -> Iterator[Draws]:
-        """The draws in parts that fit into memory."""
-        n = len(self.by_measure)
+        Parameters
+        ----------
+        n : int, optional
+            Number of comparisons that the function takes; by default all.
+        """
+        return np.concatenate([function(chunk) for chunk in self.parts(n)], axis=-1)
+
+    def parts(self, n: int | None = None) -> Iterator[Draws]:
+        """The draws in parts that fit into memory, for a function of `n` comparisons."""
+        n = len(self.by_measure) if n is None else n
         size = max(1, (_AT_ONCE if n < _MANY else _AT_ONCE_OF_MANY) // max(n, 1))
         if size >= self.n_draws:
             yield self
@@ -277,11 +283,6 @@ class Draws:
     def kappa_of(self, pairs: Ints) -> Floats:
         """Mean kappa of some rater pairs, shape (K,)."""
         return np.asarray(self.every_kappa[pairs[self.usable[pairs]]].mean(axis=0))
-
-    @cached_property
-    def every_observed(self) -> Floats:
-        """``pair_observed`` in all draws, computed in parts."""
-        return self.over(lambda chunk: chunk.pair_observed)
 
     @cached_property
     def every_kappa(self) -> Floats:

@@ -199,7 +199,8 @@ class _Sampled:
         ratings, pairs = self.ratings, self.pairs
         m = len(ratings.comparisons.shared)
         weights = pairs.cohen_weights
-        mean, error, common = (np.full(m, value) for value in (*self._mean(weights), self._mean(weights)[1]))
+        overall, shared_error = self._mean(weights)
+        mean, error, common = np.full(m, overall), np.full(m, shared_error), np.full(m, shared_error)
         total = sums(pairs.rater_pair, weights, m + 1)[:m]
         n_sampled = np.bincount(pairs.rater_pair, minlength=m + 1)[:m]
         well_sampled = np.flatnonzero((total > 0) & ((n_sampled >= _LEAST) | pairs.complete))

@@ -10,7 +10,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.errors import InputError
 from softirr.statistics.chance.expected import Chance, ChanceDistribution, on_grid
-from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition, Undefined, one_item
+from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition, Undefined
 from softirr.statistics.draws import Draws
 
 LEVEL = 0.05
@@ -25,10 +25,8 @@ def _same_and_different(draws: Draws) -> tuple[Ints, ChanceDistribution]:
     return on_grid(draws.by_measure), distribution
 
 
-def _one_item(ratings: Ratings, chance: Chance) -> Undefined | None:
+def _one_item(_: Ratings, chance: Chance) -> Undefined | None:
     """Reason for the lack of pairs of different items to compare with, or None."""
-    if reason := one_item(ratings):
-        return reason
     return Undefined.ONE_ITEM if chance.distribution is None else None
 
 

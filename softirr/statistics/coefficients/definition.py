@@ -107,16 +107,9 @@ def missing(ratings: Ratings) -> Undefined | None:
     return Undefined.NO_OVERLAP if not len(ratings.comparable_items) else None
 
 
-def one_item(ratings: Ratings) -> Undefined | None:
+def one_item(ratings: Ratings, chance: Chance) -> Undefined | None:
     """Reason why a coefficient that needs the chance agreement of different items is undefined, or None."""
     return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
-
-
-def no_variation(ratings: Ratings, chance: Chance) -> Undefined | None:
-    """Reason why a coefficient that is corrected for pooled chance is undefined, or None."""
-    if reason := one_item(ratings):
-        return reason
-    return Undefined.NO_VARIATION if 1 - chance.pooled <= CERTAIN else None
 
 
 def no_chance(draws: Draws) -> Floats:
@@ -187,7 +180,8 @@ class Definition:
     by_chance : callable
         Returns the agreement expected by chance in each draw.
     reason : callable
-        Returns why the coefficient of a table with comparisons is undefined, or None.
+        Returns why the coefficient of a table with comparisons is undefined, or None. If agreement by chance is 1, it
+        is undefined in any case.
     floor : float
         Lowest value; the highest is 1.
     chance : {"cohen", "fleiss", "krippendorff"} or None
@@ -208,7 +202,7 @@ class Definition:
     references: tuple[Reference, ...]
     over_draws: Callable[[Draws], Floats]
     by_chance: Callable[[Draws], Floats] = no_chance
-    reason: Callable[[Ratings, Chance], Undefined | None] = no_variation
+    reason: Callable[[Ratings, Chance], Undefined | None] = one_item
     floor: float = -1.0
     chance: Literal["cohen", "fleiss", "krippendorff"] | None = None
     marginals: Literal["answers", "chosen"] = "answers"

@@ -12,7 +12,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ratings, sums
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference, Undefined, one_item
+from softirr.statistics.coefficients.definition import Definition, Reference, Undefined, one_item
 from softirr.statistics.draws import Draws
 
 
@@ -46,11 +46,7 @@ def brennan_prediger(draws: Draws) -> Floats:
 
 def _needs_categories(ratings: Ratings, chance: Chance) -> Undefined | None:
     """Reason why a coefficient that takes the mean equivalence of the distinct answers is undefined, or None."""
-    if reason := one_item(ratings):
-        return reason
-    if chance.distinct < 2:
-        return Undefined.ONE_CATEGORY
-    return Undefined.NO_VARIATION if 1 - chance.similarity <= CERTAIN else None
+    return one_item(ratings, chance) or (Undefined.ONE_CATEGORY if chance.distinct < 2 else None)
 
 
 BRENNAN_PREDIGER = Definition(
@@ -99,25 +95,10 @@ def gwet(draws: Draws) -> Floats:
 
 
 def _gwet_by_chance(draws: Draws) -> Floats:
-    frequency = _frequency(draws.ratings, draws.chance)
-    answers = draws.ratings.answer[draws.chance.pooling.rows]
-    spread = draws.mean_over_rows(1 - 2 * frequency[answers]) + float(np.sum(frequency**2))
+    pooling, answer = draws.chance.pooling, draws.ratings.answer
+    frequency = sums(answer[pooling.rows], pooling.weights, draws.ratings.n_answers)
+    spread = draws.mean_over_rows(1 - 2 * frequency[answer[pooling.rows]]) + float(np.sum(frequency**2))
     return draws.similarity * draws.chance.distinct / (draws.chance.distinct - 1) * spread
-
-
-def _frequency(ratings: Ratings, chance: Chance) -> Floats:
-    """Share of each answer in π, shape (n_answers,)."""
-    return sums(ratings.answer[chance.pooling.rows], chance.pooling.weights, ratings.n_answers)
-
-
-def _gwet_reason(ratings: Ratings, chance: Chance) -> Undefined | None:
-    reason = _needs_categories(ratings, chance)
-    if reason in (None, Undefined.NO_VARIATION):
-        frequency = _frequency(ratings, chance)
-        scale = chance.similarity * chance.distinct / (chance.distinct - 1)
-        expected = float(scale * np.sum(frequency * (1 - frequency)))
-        return Undefined.NO_VARIATION if 1 - expected <= CERTAIN else None
-    return reason
 
 
 GWET_AC2 = Definition(
@@ -142,7 +123,7 @@ GWET_AC2 = Definition(
     ),
     over_draws=gwet,
     by_chance=_gwet_by_chance,
-    reason=_gwet_reason,
+    reason=_needs_categories,
     audited=True,
     marginals="chosen",
 )

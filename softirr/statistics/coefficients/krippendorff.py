@@ -9,9 +9,9 @@ from operator import attrgetter
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ratings, sums
-from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference, Undefined, one_item
+from softirr.answers.ratings import Floats, sums
+from softirr.statistics.chance.different_pairs import LeftOut
+from softirr.statistics.coefficients.definition import CERTAIN, Definition, Reference
 from softirr.statistics.draws import Draws
 
 
@@ -42,14 +42,6 @@ def krippendorff(draws: Draws) -> Floats:
     return draws.corrected(draws.observed(by_answers=True), draws.without_replacement)
 
 
-def _reason(ratings: Ratings, chance: Chance) -> Undefined | None:
-    if reason := one_item(ratings):
-        return reason
-    items = ratings.comparable_items
-    n = float((ratings.per_item[items] * ratings.weight[items]).sum())
-    return Undefined.NO_VARIATION if 1 - (n * chance.pooled - 1) / (n - 1) <= CERTAIN else None
-
-
 KRIPPENDORFF_ALPHA = Definition(
     key="krippendorff_alpha",
     name="Krippendorff's alpha",
@@ -72,7 +64,6 @@ KRIPPENDORFF_ALPHA = Definition(
     ),
     over_draws=krippendorff,
     by_chance=attrgetter("without_replacement"),
-    reason=_reason,
     chance="krippendorff",
     audited=True,
 )
@@ -94,47 +85,24 @@ def alpha_without_each_rater(center: Draws) -> Floats:
     shape (n_raters,)
         nan if it is undefined; all of them with fewer than three raters that can be compared.
     """
-    ratings, scores, by_measure = center.ratings, center.scores[:, 0], center.chance.pooled_without
-    values = np.full(ratings.n_raters, np.nan)
-    rows = ratings.comparable
-    if by_measure is None or len(np.unique(ratings.rater[rows])) < 3:
-        return values
-    rater, sizes = ratings.rater[rows], ratings.per_item[ratings.item].astype(np.float64)
-    n_remaining = np.where(sizes > 2, sizes - 1, 0.0)  # answers of the row's item that still count without its rater
-    n = len(rows) + sums(rater, (n_remaining - sizes)[rows], ratings.n_raters)
-    n_items = len(ratings.comparable_items) - sums(rater, (n_remaining[rows] == 0).astype(np.float64), ratings.n_raters)
-    squares = np.maximum(n, 1) ** 2
-    of_item, of_item_by_measure = (
-        (n + 2 * _total_without(ratings, equivalences)) / squares for equivalences in (scores, center.by_measure)
-    )
+    ratings, scores, comparisons = center.ratings, center.scores[:, 0], center.ratings.comparisons
+    left_out, by_measure = LeftOut.of(ratings, center.chance.pooling), center.chance.pooled_without
+    rows, size = ratings.comparable, ratings.per_item[ratings.item].astype(np.float64)
+    rater = ratings.rater[rows]
+    if left_out is None or by_measure is None or len(np.unique(rater)) < 3:
+        return np.full(ratings.n_raters, np.nan)
+    n, n_rows = left_out.n_remaining, np.bincount(rater, minlength=ratings.n_raters)
+    n_items = len(ratings.comparable_items) - (len(rows) - n - n_rows)  # without the items of the rater and one other
+    mean = 2 * scores / (size[comparisons.left_rows] - 1)
+    values = np.stack([scores, center.by_measure, mean], axis=1)
+    remaining = left_out.sums_of_kept(comparisons.left_rows, comparisons.right_rows, values).T
+    of_item, of_item_by_measure = (n + 2 * remaining[:2]) / np.maximum(n, 1) ** 2
     pooled = of_item + center.pooled_ratio[0] * (by_measure - of_item_by_measure)
     expected = (n * pooled - 1) / np.maximum(n - 1, 1)
     attainable = 1 - expected
-    is_defined = (np.bincount(rater, minlength=ratings.n_raters) > 0) & (n_items >= 2) & (attainable > CERTAIN)
-    observed = _agreement_without(ratings, scores, n_remaining) / np.maximum(n, 1)
-    values[is_defined] = ((observed - expected) / np.maximum(attainable, CERTAIN))[is_defined]
-    return values
-
-
-def _total_without(ratings: Ratings, scores: Floats) -> Floats:
-    """Sum of the equivalences of all comparisons without each rater, shape (n_raters,)."""
-    comparisons = ratings.comparisons
-    of_rater = sum(
-        sums(ratings.rater[rows], scores, ratings.n_raters) for rows in (comparisons.left_rows, comparisons.right_rows)
-    )
-    return np.asarray(float(scores.sum()) - of_rater)
-
-
-def _agreement_without(ratings: Ratings, scores: Floats, n_remaining: Floats) -> Floats:
-    """Sum over items of their agreement times their number of answers, without each rater, shape (n_raters,)."""
-    comparisons, n_rows, rows = ratings.comparisons, len(ratings.item), ratings.comparable
-    of_row = sums(comparisons.left_rows, scores, n_rows) + sums(comparisons.right_rows, scores, n_rows)
-    of_item = sums(comparisons.item, scores, ratings.n_items)
-
-    def agreement(total: Floats, n: Floats) -> Floats:
-        return np.divide(2 * total, n - 1, out=np.zeros(len(n)), where=n > 1)
-
-    with_rater = agreement(of_item[ratings.item], ratings.per_item[ratings.item].astype(np.float64))
-    without_rater = agreement(of_item[ratings.item] - of_row, n_remaining)
-    table_sum = float(agreement(of_item, ratings.per_item.astype(np.float64)).sum())
-    return table_sum + sums(ratings.rater[rows], (without_rater - with_rater)[rows], ratings.n_raters)
+    # the pairs of an item with fewer answers weigh more: their sum is divided by the size minus 2
+    of_row = sum(sums(side, mean, len(size)) for side in (comparisons.left_rows, comparisons.right_rows))
+    other_pairs = (sums(comparisons.item, mean, ratings.n_items)[ratings.item] - of_row) / np.maximum(size - 2, 1)
+    observed = (remaining[2] + sums(rater, other_pairs[rows], ratings.n_raters)) / np.maximum(n, 1)
+    is_defined = (n_rows > 0) & (n_items >= 2) & (attainable > CERTAIN)
+    return np.where(is_defined, (observed - expected) / np.maximum(attainable, CERTAIN), np.nan)

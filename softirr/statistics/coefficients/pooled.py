@@ -16,7 +16,7 @@ from softirr.statistics.coefficients.definition import (
     Definition,
     Reference,
     Undefined,
-    no_variation,
+    one_item,
 )
 from softirr.statistics.draws import Draws
 
@@ -99,7 +99,7 @@ FLEISS_KAPPA = Definition(
 
 
 def _two_raters(ratings: Ratings, chance: Chance) -> Undefined | None:
-    return Undefined.MORE_THAN_TWO_RATERS if len(np.unique(ratings.rater)) > 2 else no_variation(ratings, chance)
+    return Undefined.MORE_THAN_TWO_RATERS if len(np.unique(ratings.rater)) > 2 else one_item(ratings, chance)
 
 
 SCOTT_PI = Definition(

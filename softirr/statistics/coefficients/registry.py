@@ -5,7 +5,7 @@ The command line, JSON, screens, papers and documentation go through the list of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -16,7 +16,7 @@ from softirr.errors import InputError
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.braylan import KS, SIGMA, beyond_chance
 from softirr.statistics.coefficients.cohen import COHEN_KAPPA, reason_of_pairs
-from softirr.statistics.coefficients.definition import Definition, Estimate, Undefined, missing, undefined
+from softirr.statistics.coefficients.definition import CERTAIN, Definition, Estimate, Undefined, missing, undefined
 from softirr.statistics.coefficients.distinct_answers import BRENNAN_PREDIGER, GWET_AC2
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.krippendorff import KRIPPENDORFF_ALPHA
@@ -106,23 +106,25 @@ class ByMeasure:
 
     def estimate(self, definition: Definition) -> Estimate:
         """A coefficient of the table."""
-        by_chance = definition.by_chance
         reason = definition.reason(self.ratings, self.chance)
-        if reason is not None:
-            expected = float(by_chance(self.center)[0]) if reason == Undefined.NO_VARIATION else None
-            return undefined(reason, expected)
+        if reason not in (None, Undefined.NO_VARIATION):
+            return undefined(str(reason))
+        expected = float(definition.by_chance(self.center)[0])
+        if reason or 1 - expected <= CERTAIN:
+            return undefined(Undefined.NO_VARIATION, expected)
         items = self.ratings.comparable_items
         if definition.key == "cohen_kappa":
             items = self._items(self.center.usable[self.ratings.comparisons.rater_pair])
-        expected = float(by_chance(self.center)[0])
-        return self._estimate(definition.over_draws, items, expected=expected, floor=definition.floor)
+        value, draws = float(definition.over_draws(self.center)[0]), partial(self._draws_of, definition.over_draws)
+        return Estimate(value, None, expected, items, draws, definition.floor)
 
     def agreement(self, comparisons: Ints, values: Floats | None = None) -> Estimate:
         """Observed agreement over some comparisons, or the mean of other values of theirs."""
         if not len(comparisons):
             return undefined(Undefined.NO_OTHER_RATER)
-        items = self._items(comparisons)
-        return self._estimate(lambda draws: draws.observed_of(comparisons, values), items, floor=0.0)
+        function = partial(Draws.observed_of, comparisons=comparisons, values=values)
+        draws = partial(self._draws_of, function, len(comparisons))
+        return Estimate(float(function(self.center)[0]), None, 0.0, self._items(comparisons), draws, 0.0)
 
     def kappa(self, pairs: Ints) -> Estimate:
         """Mean of Cohen's kappa over some rater pairs."""
@@ -131,42 +133,14 @@ class ByMeasure:
         usable = pairs[self.center.usable[pairs]]
         items = self._items(self.ratings.comparisons.of_pairs(usable))
         expected = float(self.center.pair_expected[usable, 0].mean())
-        draw = self.draws.kappa_of
-        return Estimate(float(self.center.kappa_of(pairs)[0]), None, expected, items, lambda: draw(pairs))
+        value = float(self.center.kappa_of(pairs)[0])
+        return Estimate(value, None, expected, items, lambda: self.draws.kappa_of(pairs))
 
-    def pairs(self, beyond: Floats | None) -> Iterator[Trio]:
-        """Observed agreement, Cohen's kappa and sigma of each rater pair."""
-        center, comparisons = self.center, self.ratings.comparisons
-        share, group, _ = center.pair_weights
-        kappa, expected = center.every_kappa[:, 0].tolist(), center.pair_expected[:, 0].tolist()
-        sigma = None if beyond is None else (group @ (share * beyond)).tolist()
-        for pair, observed in enumerate(center.pair_observed[:, 0].tolist()):
-            number = np.array([pair])
-            rows = comparisons.of_pairs(number)
-            items = comparisons.item[rows]
-            agreement = Estimate(observed, None, 0.0, items, partial(self._draws_of_pair, pair, of_kappa=False), 0.0)
-            reason = reason_of_pairs(self.ratings, self.chance, number)
-            draw = partial(self._draws_of_pair, pair, of_kappa=True)
-            of_kappa = undefined(reason) if reason else Estimate(kappa[pair], None, expected[pair], items, draw)
-            of_sigma = undefined(Undefined.ONE_ITEM)
-            if sigma is not None:
-                of_sigma = Estimate(sigma[pair], None, 0.0, items, partial(self._draws_of, rows, beyond), 0.0)
-            yield agreement, of_kappa, of_sigma
-
-    def _draws_of_pair(self, pair: int, *, of_kappa: bool) -> Floats:
-        return np.asarray((self.draws.every_kappa if of_kappa else self.draws.every_observed)[pair])
-
-    def _draws_of(self, comparisons: Ints, values: Floats | None) -> Floats:
-        return self.draws.over(lambda draws: draws.observed_of(comparisons, values))
+    def _draws_of(self, function: Callable[[Draws], Floats], n: int | None = None) -> Floats:
+        return self.draws.over(function, n)
 
     def _items(self, comparisons: Ints) -> Ints:
         return np.unique(self.ratings.comparisons.item[comparisons])
-
-    def _estimate(
-        self, function: Callable[[Draws], Floats], items: Ints, *, expected: float = 0.0, floor: float = -1.0
-    ) -> Estimate:
-        value = float(function(self.center)[0])
-        return Estimate(value, None, expected, items, lambda: self.draws.over(function), floor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +216,7 @@ def summarize(
             definition.key: by_marginals[definition.marginals].estimate(definition) for definition in DEFINITIONS
         },
         raters=tuple(trio(comparisons.pairs_of_rater(rater)) for rater in range(ratings.n_raters)),
-        rater_pairs=tuple(answers.pairs(beyond)) if n_pairs <= MOST_RATER_PAIRS else (),
+        rater_pairs=tuple(trio(np.array([pair])) for pair in range(n_pairs if n_pairs <= MOST_RATER_PAIRS else 0)),
         by_measure=answers,
         beyond_chance=beyond,
     )

@@ -126,7 +126,7 @@ class Estimates:
         agreement = observed
         if observed.value is not None:
             function = partial(Draws.observed_of, comparisons=comparisons)
-            agreement = self._coefficient(function, self.over(function), observed, 0.0)
+            agreement = self._coefficient(function, self._draws.over(function, len(comparisons)), observed, 0.0)
         usable = pairs[self.center.usable[pairs]]
         if kappa.value is None or not len(usable):
             return agreement, kappa

@@ -23,21 +23,17 @@ A measure without a record, such as a model of your own, gets the record of any 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+from softirr.json_object import data_file
 from softirr.meaning.measures import Measure
 from softirr.meaning.policy.measure import policy_of
 from softirr.provenance import Provenance
 
 ANY = "any measure"
 """The record for measures without a record."""
-
-_FILE = Path(__file__).with_name("records.json")
 
 
 @dataclass(frozen=True)
@@ -80,10 +76,9 @@ class Record:
         }
 
 
-@cache
 def records() -> Mapping[str, Any]:
     """The content of ``records.json``."""
-    content: Mapping[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    content: Mapping[str, Any] = data_file("softirr.statistics.evidence", "records")
     return content
 
 

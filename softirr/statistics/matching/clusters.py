@@ -134,33 +134,26 @@ def agglomerate(
     shape (n,)
         The new clusters.
     """
-    names, group = np.unique(label, return_inverse=True)
-    each_pair = linkage == "all"
-    whose = rater[:, None] == np.unique(rater)[None, :]
-    member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
-    size = member.sum(axis=1)
-    has = member @ whose
-    if each_pair:
-        order = np.argsort(group, kind="stable")
-        start = np.searchsorted(group[order], np.arange(len(names)))
-        linked = np.minimum.reduceat(np.minimum.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
-    else:
-        linked = member @ gain @ member.T  # sums; divided by the sizes they are means
-    free = has @ has.T == 0
-    worth = np.where(free, linked if each_pair else linked / (size[:, None] * size[None, :]), -np.inf)
+    names, group, count = np.unique(label, return_inverse=True, return_counts=True)
+    combine, size = (np.minimum, np.ones(len(names))) if linkage == "all" else (np.add, count.astype(np.float64))
+    has = np.zeros((len(names), int(rater.max()) + 1))
+    has[group, rater] = 1
+    order = np.argsort(group, kind="stable")
+    start = np.searchsorted(group[order], np.arange(len(names)))
+    linked = combine.reduceat(combine.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
+    worth = np.where(has @ has.T == 0, linked / (size[:, None] * size), -np.inf)
     merged = np.arange(len(names))
-    combine = np.minimum if each_pair else np.add
     while True:
         a, b = sorted(divmod(int(worth.argmax()), len(names)))
         if worth[a, b] <= 0:
             break
         linked[a] = combine(linked[a], linked[b])
         linked[:, a] = linked[a]
-        size[a] += size[b]
+        size[a] = combine(size[a], size[b])
         has[a] += has[b]
         has[b] = 1  # merged away: nothing may join it
         worth[b] = worth[:, b] = -np.inf
-        worth[a] = np.where(has @ has[a] == 0, linked[a] if each_pair else linked[a] / (size[a] * size), -np.inf)
+        worth[a] = np.where(has @ has[a] == 0, linked[a] / (size[a] * size), -np.inf)
         worth[:, a] = worth[a]
         merged[merged == b] = a
     return names[merged[group]]

@@ -66,10 +66,9 @@ def matrix_of(
         return matrix
     pairs = [(texts[i], texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
     if is_directed:
-        values = np.asarray(scores(pairs + [(b, a) for a, b in pairs]), dtype=np.float64)
-        matrix[rows, cols], matrix[cols, rows] = values[: len(rows)], values[len(rows) :]
-    else:
-        matrix[rows, cols] = matrix[cols, rows] = np.asarray(scores(pairs), dtype=np.float64)
+        pairs += [(b, a) for a, b in pairs]
+    values = np.asarray(scores(pairs), dtype=np.float64)
+    matrix[rows, cols], matrix[cols, rows] = values[: len(rows)], values[-len(rows) :]
     return matrix
 
 
