@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.missing import unchecked_in_words
-from softirr.answers.ratings import Ints
+from softirr.answers.ratings import Floats, Ints
 from softirr.answers.sheets import NOTHING_JUDGED, Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
@@ -86,22 +86,19 @@ class Part:
         coefficient, estimate = self.estimates.coefficients[name], self.scored.summary.coefficients[name]
         posterior = self.estimates.posterior
         if coefficient.value is None:
-            return Sample(coefficient, np.zeros(0), self._items(estimate))
+            return self._sample(estimate, coefficient, np.zeros(0))
         if coefficient.judgments and posterior is not None and name in posterior.draws:
-            return Sample(coefficient, posterior.draws[name], self._items(estimate))
-        return self._sample(estimate)
+            return self._sample(estimate, coefficient, posterior.draws[name])
+        return self._sample(estimate, estimate.coefficient, estimate.draws)
 
-    def _items(self, estimate: Estimate) -> tuple[str, ...]:
-        return tuple(self.table.items[i] for i in estimate.items.tolist())
-
-    def _sample(self, estimate: Estimate) -> Sample:
-        """An estimate by the measure alone with its interval, its draws and the ids of its items."""
-        return Sample(estimate.coefficient, estimate.draws, self._items(estimate))
+    def _sample(self, estimate: Estimate, coefficient: Coefficient, draws: Floats) -> Sample:
+        return Sample(coefficient, draws, tuple(self.table.items[i] for i in estimate.items.tolist()))
 
     def rater_sample(self, name: str, rater: str) -> Sample:
         """Agreement of one rater with the others, by the measure alone."""
         observed, kappa, _ = self.scored.summary.raters[self.table.raters.index(rater)]
-        return self._sample(observed if name == "observed_agreement" else kappa)
+        estimate = observed if name == "observed_agreement" else kappa
+        return self._sample(estimate, estimate.coefficient, estimate.draws)
 
     def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
         """A line of the comparison."""

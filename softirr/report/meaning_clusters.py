@@ -169,7 +169,7 @@ def meaning_clusters(answers: AnswerScorer) -> tuple[MeaningCluster, ...]:
     """
     table, scorer = answers.table, answers.scorer
     uses = _uses(table)
-    counts = [sum(by_rater.values()) for by_rater, _ in uses]
+    counts = [by_rater.total() for by_rater, _ in uses]
     alike = pairs_spelled_alike(table.texts, counts)
     of_items = np.stack(answers.text_pairs_of_items(Ratings.of(table)), axis=1)
     pairs = np.unique(np.concatenate([of_items[of_items[:, 0] < of_items[:, 1]], alike]), axis=0)
@@ -179,8 +179,12 @@ def meaning_clusters(answers: AnswerScorer) -> tuple[MeaningCluster, ...]:
         p, pairs = np.concatenate([p, scorer.score(more[:, 0], more[:, 1])]), np.concatenate([pairs, more])
     pairs, p = pairs[p > _NEGLIGIBLE], p[p > _NEGLIGIBLE]
     groups = equivalent_groups(pairs[:, 0], pairs[:, 1], p, weight=counts, threshold=THRESHOLD)
-    central = _centrality(groups, pairs, p, len(table.texts))
-    clusters = [_cluster(table, group, counts, central, uses) for group in groups]
+    central = _centrality(groups, pairs, p, len(table.texts)).round(6).tolist()
+
+    def by_frequency(text: int) -> tuple[Any, ...]:
+        return (-counts[text], -central[text], len(table.texts[text]), table.texts[text])
+
+    clusters = [_cluster(table, sorted(group, key=by_frequency), uses) for group in groups]
     return tuple(sorted(clusters, key=lambda cluster: (-cluster.count, cluster.name)))
 
 
@@ -206,28 +210,19 @@ def _centrality(groups: Sequence[Sequence[int]], pairs: Pairs, p: NDArray[np.flo
 
 
 def _cluster(
-    table: AnnotationTable,
-    group: Sequence[int],
-    counts: Sequence[int],
-    central: NDArray[np.float64],
-    uses: Sequence[tuple[Counter[int], set[int]]],
+    table: AnnotationTable, texts: Sequence[int], uses: Sequence[tuple[Counter[int], set[int]]]
 ) -> MeaningCluster:
-    def by_frequency(text: int) -> tuple[Any, ...]:
-        return (-counts[text], -round(float(central[text]), 6), len(table.texts[text]), table.texts[text])
-
-    ranked = sorted(group, key=by_frequency)
-    texts = [table.texts[text] for text in ranked]
-    by_rater: Counter[int] = Counter()
-    items: set[int] = set()
-    for text in group:
-        by_rater.update(uses[text][0])
-        items |= uses[text][1]
+    """A cluster of texts, the most frequent first."""
+    wordings = [table.texts[text] for text in texts]
+    counts = {table.texts[text]: uses[text][0].total() for text in texts}
+    by_rater = sum((uses[text][0] for text in texts), Counter[int]())
+    items = set[int]().union(*(uses[text][1] for text in texts))
     return MeaningCluster(
-        min(texts, key=lambda text: _abbreviations(text, texts)),
-        {table.texts[text]: counts[text] for text in ranked},
+        min(wordings, key=lambda text: _abbreviations(text, wordings)),
+        counts,
         {table.raters[rater]: n for rater, n in sorted(by_rater.items())},
         tuple(table.items[item] for item in sorted(items)),
-        sum(counts[text] for text in group),
+        sum(counts.values()),
     )
 
 

@@ -17,16 +17,20 @@ from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.matching.consensus import Match
 
 
-def _with_value_and_interval(values: dict[str, Any], name: str) -> dict[str, Any]:
-    """A JSON object in which one of its coefficients is a value and an interval."""
-    entries: dict[str, Any] = {}
-    for key, value in values.items():
-        entries |= {key: value["value"], f"{key}_ci95": value["ci95"]} if key == name else {key: value}
-    return entries
+class _WithAgreement(JsonObject):
+    """Results with an agreement, which is a value and an interval in the JSON object."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``raters`` or ``rater_pairs``."""
+        entries: dict[str, Any] = {}
+        for key, value in super().to_dict().items():
+            is_agreement = key in ("agreement", "observed_agreement")
+            entries |= {key: value["value"], f"{key}_ci95": value["ci95"]} if is_agreement else {key: value}
+        return entries
 
 
 @dataclass(frozen=True)
-class RaterPairAgreement(JsonObject):
+class RaterPairAgreement(_WithAgreement):
     """Agreement of two raters over the items both answered.
 
     Attributes
@@ -50,13 +54,9 @@ class RaterPairAgreement(JsonObject):
     cohen_kappa: Coefficient
     sigma: Coefficient
 
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``rater_pairs``."""
-        return _with_value_and_interval(super().to_dict(), "observed_agreement")
-
 
 @dataclass(frozen=True)
-class RaterAgreement(JsonObject):
+class RaterAgreement(_WithAgreement):
     """Agreement of one rater with all others.
 
     Attributes
@@ -84,10 +84,6 @@ class RaterAgreement(JsonObject):
     sigma: Coefficient
     others: Coefficient | None = None
     difference: Coefficient | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``raters``."""
-        return _with_value_and_interval(super().to_dict(), "agreement")
 
 
 @dataclass(frozen=True)

@@ -115,8 +115,7 @@ def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | N
         return None
     people = [rater for rater in raters_below_the_others(report) if not rater["id"].startswith(MODEL)]
     if people:
-        n_compared = sum(item["agreement"] is not None for item in report["items"])
-        return _person_cause(people[0], n_compared, names, links)
+        return _person_cause(people[0], len(agreements), names, links)
     prefix = f"No {names.rater} is clearly below the others" if len(report["raters"]) > 2 else ""
     reason = _largest_reason(report)
     if reason is None:
@@ -214,12 +213,10 @@ def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Li
     if variance is None or not items or gap < 0.01:
         return None
     target_variance = (gap / NORMAL) ** 2
-    if (
-        not exact
-        and variance.of_measure > 0
-        and (step := _judge(variance, verdict, target_variance, len(items), links))
-    ):
-        return step
+    if not exact and variance.of_measure > 0:
+        step = _judge(variance, verdict, target_variance, len(items), links)
+        if step is not None:
+            return step
     n_items = math.ceil(variance.per_item / target_variance) if target_variance > variance.of_measure or exact else None
     if n_items is not None and len(items) < n_items <= MOST_GROWTH * len(items):
         more = plural(n_items - len(items), f"more {names.item}")
