@@ -97,7 +97,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(comparison.to_dict())
     else:
-        print(*comparison.lines(), sep="\n")
+        print(comparison)
     return 1 if arguments.fail_unless and not comparison.satisfies(arguments.fail_unless) else 0
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
-import numpy as np
-
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.errors import InputError
@@ -21,6 +19,7 @@ from softirr.report.compared_parts import (
     NOT_AUDITED,
     Part,
     choose_coefficient,
+    comparable_items,
     differences_of,
     estimated_part,
     few_items,
@@ -178,11 +177,7 @@ def _comparison(parts: Sequence[Part], requested: str | None, compared: str, ite
 
 def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTable]:
     """The tables, with only the items that each of them has two answers to."""
-    usable = [
-        {item for item, n in zip(t.items, np.bincount(t.item, minlength=len(t.items)).tolist(), strict=True) if n > 1}
-        for t in tables.values()
-    ]
-    common = set.intersection(*usable)
+    common = set.intersection(*map(comparable_items, tables.values()))
     if len(common) < 2:
         raise InputError(
             f"The tables have {plural(len(common), 'item')} in common with two answers in each: a paired "

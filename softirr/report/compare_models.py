@@ -21,6 +21,7 @@ from softirr.report.compared_parts import (
     NOT_AUDITED,
     JudgedPart,
     JudgedRaters,
+    comparable_items,
     differences_of,
     estimated_part,
     few_items,
@@ -172,6 +173,7 @@ class _Contrasts:
         judgments: Sequence[Any],
     ) -> None:
         self._table, self._people, self._coefficient, self._scoring = table, people, coefficient, scoring
+        self._comparable = comparable_items(table.part(raters=people))
         self._judged = JudgedRaters(scoring.answers(table), judgments) if judgments else None
         self.groups: list[Group] = []
         self.differences: list[Difference] = []
@@ -196,7 +198,9 @@ class _Contrasts:
 
     def _add(self, model: str) -> None:
         """Compare a model."""
-        shared = self._table.part(items=self._shared_items(model), raters=[*self._people, model])
+        table = self._table
+        answered = {table.items[item] for item in table.item[table.rater == table.raters.index(model)].tolist()}
+        shared = table.part(items=answered & self._comparable, raters=[*self._people, model])
         if not len(shared.item):
             self.warnings.append(f"{model}: no item has an answer of this rater and of two others.")
             return
@@ -212,14 +216,6 @@ class _Contrasts:
         self.groups += [people.group(samples[0]), everyone.group(samples[1])]
         self.differences += differences_of(self.groups[-2:], samples, False, adjust=False)
         self.warnings += _sparse(everyone.scored, model)
-
-    def _shared_items(self, model: str) -> list[str]:
-        """Items with an answer of the model and of two people."""
-        table = self._table
-        is_person = np.isin(np.array(table.raters), list(self._people))
-        n_people = np.bincount(table.item, weights=is_person[table.rater], minlength=len(table.items))
-        answered = set(table.item[table.rater == table.raters.index(model)].tolist())
-        return [item for i, item in enumerate(table.items) if i in answered and n_people[i] >= 2]
 
 
 def _with_verdicts(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.missing import unchecked_in_words
-from softirr.answers.ratings import Floats, Ints
+from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.answers.sheets import NOTHING_JUDGED, Judgments
 from softirr.answers.table import AnnotationTable
 from softirr.defaults import FEW_ITEMS
@@ -51,6 +51,11 @@ def reading_notes(tables: Mapping[str, AnnotationTable]) -> list[str]:
         for sentence in (*table.warnings, *unchecked_in_words(table)):
             labels.setdefault(Note(sentence), []).append(label)
     return [note if len(of) == len(tables) else note.of(", ".join(of)) for note, of in labels.items()]
+
+
+def comparable_items(table: AnnotationTable) -> set[str]:
+    """Ids of the items with answers of two raters."""
+    return {table.items[number] for number in Ratings.of(table).comparable_items.tolist()}
 
 
 @dataclass(frozen=True, eq=False)

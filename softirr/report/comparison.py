@@ -90,7 +90,7 @@ class Comparison(JsonObject):
         return f"<Comparison: {len(self.groups)} groups, {self.coefficient}, measure {self.measure}>"
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join(map(in_terminal, self._lines()))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
@@ -138,10 +138,6 @@ class Comparison(JsonObject):
     def to_svg(self) -> str:
         """The forest plot as SVG."""
         return forest_chart(self.rows(), coefficient_name(self.coefficient), band=self.others_range).svg()
-
-    def lines(self) -> Iterable[str]:
-        """The comparison as text."""
-        return map(in_terminal, self._lines())
 
     def _lines(self) -> Iterable[str]:
         n = sum(group.audited for group in self.groups)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.answers.answer import MODEL
-from softirr.json_object import JsonObject
+from softirr.json_object import JsonObject, data_file
 from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.numbers import number, plural
@@ -35,23 +35,7 @@ FEWEST_ITEMS = 10
 MOST_JUDGMENTS = 300
 MOST_GROWTH = 10
 """More items than this many times the present number are never advised."""
-CLAUSES = {
-    "side": ("the texts name different sides", "whether side counts"),
-    "severity": ("the texts differ in severity", "whether severity counts"),
-    "time": ("the texts differ in course or time", "whether course and time count"),
-    "number": ("the texts differ in a number or measure", "whether numbers and measures count"),
-    "certainty": ("the texts differ in certainty", "whether certainty counts"),
-    "negation": ("only one text is negated", "whether negation counts"),
-    "subject": ("the texts differ in who has it", "whether it counts who has it"),
-    "cause": ("the texts differ in cause or circumstance", "whether cause and circumstance count"),
-    "list": ("one text lists only a part of the other", "whether a part of a list counts"),
-    "contradiction": ("the texts contradict each other", "which of two texts that contradict each other is right"),
-    "spelling": ("the texts differ in spelling", "whether spelling counts"),
-    "look-alike": ("the texts contain words that look alike", "which of two words that look alike is meant"),
-    "more general": ("one text is more general than the other", "whether a more general text counts"),
-    "one rater only": ("only one {rater} has a text", "which texts to write"),
-    "unrelated": ("the texts are unrelated", "what to write about"),
-}
+CLAUSES: dict[str, list[str]] = data_file("softirr.report.view", "clauses")
 """For each reason a clause about two texts, and the question that a rule settles."""
 _RULES = (*KINDS, "more general", "list", "spelling")
 """Reasons that a guideline can settle."""
