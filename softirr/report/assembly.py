@@ -37,20 +37,12 @@ _LEVEL = 0.05
 def expected_agreement(estimates: Estimated) -> Expected:
     """Agreement by chance: by the measure, or corrected by judgments."""
     chance, by_measure = estimates.scored.chance, estimates.scored.summary.coefficients
-    pairs_scored = chance.pairs_scored if chance else 0
+    keys = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
+    values = {name: by_measure[key].expected for name, key in keys.items()}
+    method, error = (chance.method, chance.standard_error) if chance else ("exact", 0.0)
     if estimates.posterior is not None and estimates.collected is not None:
-        posterior = estimates.posterior
-        return Expected(
-            **posterior.expected, method="audit", standard_error=posterior.expected_error, pairs_scored=pairs_scored
-        )
-    return Expected(
-        cohen=by_measure["cohen_kappa"].expected,
-        fleiss=by_measure["fleiss_kappa"].expected,
-        krippendorff=by_measure["krippendorff_alpha"].expected,
-        method=chance.method if chance else "exact",
-        standard_error=chance.standard_error if chance else 0.0,
-        pairs_scored=pairs_scored,
-    )
+        values, method, error = estimates.posterior.expected, "audit", estimates.posterior.expected_error
+    return Expected(**values, method=method, standard_error=error, pairs_scored=chance.pairs_scored if chance else 0)
 
 
 def alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:

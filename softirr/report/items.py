@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,6 @@ from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.measure import under_policy
-from softirr.meaning.policy.reasons import Reason
 from softirr.meaning.policy.rules import Policy, find_policy
 from softirr.meaning.policy.text_parts import known_words
 from softirr.report.inputs import AgreementOptions, table_from
@@ -91,13 +91,8 @@ def text_under_measure(
 
 def explainer(table: AnnotationTable, scoring: Scoring) -> Explain:
     """The function that explains pairs of texts of this table, for :func:`item_agreements`."""
-    project_words = known_words(table.texts)
-
-    def explained(pairs: Sequence[tuple[str, str]], directions: Floats) -> tuple[Reason, ...]:
-        cache, progress = scoring.cache, scoring.progress
-        return explain(pairs, scoring.measure, directions, project_words=project_words, cache=cache, progress=progress)
-
-    return explained
+    words, cache, progress = known_words(table.texts), scoring.cache, scoring.progress
+    return partial(explain, measure=scoring.measure, project_words=words, cache=cache, progress=progress)
 
 
 _NOT_MATCHED = Consensus((), {}, ())

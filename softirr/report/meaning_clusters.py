@@ -41,6 +41,7 @@ _COMPLETED = 60
 
 _CUTS = (THRESHOLD, 0.6, 0.7, 0.8, 0.9, 0.95)
 
+_NO_PAIRS: Pairs = np.zeros((0, 2), dtype=np.int64)
 _BLOCK = 256
 _NEGLIGIBLE = 0.01
 _SHORTENED = re.compile(r"\b(?:[A-Z]{2,4}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{2,4})\b|\b[A-Za-z]{2,5}\.(?=\s+[a-z])")
@@ -62,10 +63,8 @@ def pairs_spelled_alike(texts: Sequence[str], counts: Sequence[int]) -> Pairs:
     """
     order = sorted(range(len(texts)), key=lambda text: (-counts[text], texts[text]))
     frequent = np.array(sorted(order[:MOST_ALIKE]), dtype=np.int64)
-    if len(frequent) < 2:
-        return np.zeros((0, 2), dtype=np.int64)
-    blocks = list(_blocks([texts[text][:LONGEST].casefold() for text in frequent.tolist()]))
-    pairs = frequent[np.concatenate(blocks)] if blocks else np.zeros((0, 2), dtype=np.int64)
+    blocks = _blocks([texts[text][:LONGEST].casefold() for text in frequent.tolist()])
+    pairs = frequent[np.concatenate([_NO_PAIRS, *blocks])]
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
@@ -102,14 +101,12 @@ def pairs_between(n: int, pairs: Pairs, p: NDArray[np.float64]) -> Pairs:
     ndarray of int, shape (m, 2)
         Numbers of the texts, the smaller one first.
     """
-    new_pairs: list[Pairs] = []
+    new_pairs = [_NO_PAIRS]
     for group in linked_groups(n, pairs, p, cuts=_CUTS, largest=_COMPLETED):
         if 2 <= len(group) <= _COMPLETED:
             later, earlier = np.tril_indices(len(group), -1)
             texts = np.sort(group)
             new_pairs.append(np.stack([texts[earlier], texts[later]], axis=1))
-    if not new_pairs:
-        return np.zeros((0, 2), dtype=np.int64)
     between = np.concatenate(new_pairs)
     is_known = np.isin(between @ [n, 1], pairs @ [n, 1])
     return between[~is_known][:MOST_BETWEEN]

@@ -18,8 +18,8 @@ from softirr.meaning.policy.reasons import Reason, one_rater_only
 
 Score = Callable[[Sequence[tuple[str, str]]], Floats]
 """Values of pairs of texts."""
-Explain = Callable[[Sequence[tuple[str, str]], Floats], Sequence[Reason]]
-"""Reasons of pairs of texts, from their directions."""
+Explain = Callable[..., Sequence[Reason]]
+"""Reasons of pairs of texts, from the pairs and their ``directions``."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def explain_items(
     found = (pair.sorted_texts for open_item_pairs in items for pair in open_item_pairs)
     pairs = list(dict.fromkeys(texts for texts in found if texts is not None))
     both_directions = directions(pairs) if pairs else np.zeros((0, 2))
-    reasons = explain(pairs, both_directions) if pairs else ()
+    reasons = explain(pairs, directions=both_directions) if pairs else ()
     explained = dict(zip(pairs, zip(mutual(both_directions).tolist(), reasons, strict=True), strict=True))
     return [tuple(_reason(pair, explained) for pair in open_item_pairs) for open_item_pairs in items]
 

@@ -152,7 +152,7 @@ def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[st
     (reasons,) = explain_items(
         [unmatched],
         lambda pairs: np.repeat(same(pairs)[:, None], 2, axis=1),
-        lambda pairs, _: explain(pairs, measure("exact")),
+        lambda pairs, directions: explain(pairs, measure("exact")),
     )
     for a, texts_of_a in given_texts.items():
         for b, texts_of_b in given_texts.items():
