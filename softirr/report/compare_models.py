@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from softirr.numbers import plural
 from softirr.report.alternative_annotator import alternative_annotator
 from softirr.report.compared_parts import (
     NOT_AUDITED,
-    JudgedPart,
     JudgedRaters,
     comparable_items,
     differences_of,
@@ -29,7 +28,7 @@ from softirr.report.compared_parts import (
 )
 from softirr.report.comparison import Comparison
 from softirr.report.inputs import AgreementOptions, table_from
-from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, scored
+from softirr.report.scoring import Scoring, open_scoring, policy_used, scored
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.comparisons.difference import equivalence_p, holm
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group, verdict, with_adjusted_intervals
@@ -98,7 +97,8 @@ def compare_models(
     model_names, people = _models_and_people(table, models)
     refuse_weights(table, "A comparison")
     with open_scoring(measure, options, cache, progress) as scoring:
-        contrasts = _Contrasts(table, people, coefficient, scoring, judgments)
+        judged = JudgedRaters(scoring.answers(table), judgments) if judgments else None
+        contrasts = _Contrasts(table, people, coefficient, scoring, judged)
         contrasts.add(model_names)
         tests = []
         if epsilon is not None:
@@ -161,24 +161,19 @@ def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> 
     return model_names, people
 
 
+@dataclass
 class _Contrasts:
     """The agreement of each model with the people, and of the people with each other on the same items."""
 
-    def __init__(
-        self,
-        table: AnnotationTable,
-        people: Sequence[str],
-        coefficient: str,
-        scoring: Scoring,
-        judgments: Sequence[Any],
-    ) -> None:
-        self._table, self._people, self._coefficient, self._scoring = table, people, coefficient, scoring
-        self._comparable = comparable_items(table.part(raters=people))
-        self._judged = JudgedRaters(scoring.answers(table), judgments) if judgments else None
-        self.groups: list[Group] = []
-        self.differences: list[Difference] = []
-        self.warnings = [*reading_notes({"": table}), *(self._judged.warnings if self._judged else ())]
-        self.misfits: dict[str, None] = {}
+    table: AnnotationTable
+    people: Sequence[str]
+    coefficient: str
+    scoring: Scoring
+    judged: JudgedRaters | None
+    groups: list[Group] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    misfits: dict[str, None] = field(default_factory=dict)
 
     def add(self, models: Sequence[str]) -> None:
         """Compare some models; a single one is compared with "the others".
@@ -188,34 +183,40 @@ class _Contrasts:
         InputError
             If no model shares an item with two people.
         """
+        table, comparable = self.table, comparable_items(self.table.part(raters=self.people))
+        self.warnings += [*reading_notes({"": table}), *(self.judged.warnings if self.judged else ())]
         for model in models:
-            self._add(model)
+            answered = {table.items[item] for item in table.item[table.rater == table.raters.index(model)].tolist()}
+            shared = table.part(items=answered & comparable, raters=[*self.people, model])
+            if len(shared.item):
+                self._add(shared, model, OTHERS if len(models) == 1 else f"{OTHERS}, on items of {model}")
+            else:
+                self.warnings.append(f"{model}: no item has an answer of this rater and of two others.")
         if not self.differences:
             raise InputError("No model shares an item with two people, so there is nothing to compare.")
-        if len(models) == 1:
-            self.groups[0] = replace(self.groups[0], label=OTHERS)
-            self.differences[0] = replace(self.differences[0], a=OTHERS)
 
-    def _add(self, model: str) -> None:
-        """Compare a model."""
-        table = self._table
-        answered = {table.items[item] for item in table.item[table.rater == table.raters.index(model)].tolist()}
-        shared = table.part(items=answered & self._comparable, raters=[*self._people, model])
-        if not len(shared.item):
-            self.warnings.append(f"{model}: no item has an answer of this rater and of two others.")
-            return
-        of_people = shared.part(raters=self._people)
-        people = estimated_part(self._scoring, f"{OTHERS}, on items of {model}", of_people)
-        everyone = estimated_part(self._scoring, model, shared)
+    def _add(self, shared: AnnotationTable, model: str, label: str) -> None:
+        """Compare a model on the items that it shares with two people."""
+        people = estimated_part(self.scoring, label, shared.part(raters=self.people))
+        everyone = estimated_part(self.scoring, model, shared)
         self.misfits |= dict.fromkeys(everyone.estimates.misfits)
         self.warnings += everyone.estimates.warnings
-        samples: Sequence[Sample] = (people.sample(self._coefficient), everyone.rater_sample(self._coefficient, model))
-        if self._judged is not None:
-            samples = judged = self._judged.compared(model, self._people, shared.items, self._coefficient)
-            self.warnings += _few_judged(*judged, model)
+        samples: Sequence[Sample] = (people.sample(self.coefficient), everyone.rater_sample(self.coefficient, model))
+        if self.judged is not None:
+            samples = parts = self.judged.compared(model, self.people, shared.items, self.coefficient)
+            if any(part.coefficient.value is not None and part.coefficient.ci95 is None for part in parts):
+                self.warnings.append(
+                    f"{model}: too few pairs are judged for an interval ({parts[1].judged} of {model} with the "
+                    f"others, {parts[0].judged} of the others with each other): judge more pairs."
+                )
         self.groups += [people.group(samples[0]), everyone.group(samples[1])]
         self.differences += differences_of(self.groups[-2:], samples, False, adjust=False)
-        self.warnings += _sparse(everyone.scored, model)
+        n_shared = everyone.scored.ratings.comparisons.shared
+        if len(n_shared) and np.median(n_shared) < _FEW_SHARED:
+            self.warnings.append(
+                f"{model}: two raters share {plural(round(float(np.median(n_shared))), 'item')} at the median, too "
+                "few for the kappa of a pair. Compare observed_agreement instead."
+            )
 
 
 def _with_verdicts(
@@ -239,23 +240,3 @@ def _each_with_the_others(people: AnnotationTable, coefficient: str, scoring: Sc
     part = estimated_part(scoring, "", people)
     groups = [replace(part.group(part.rater_sample(coefficient, rater)), label=rater) for rater in people.raters]
     return tuple(group for group in groups if group.coefficient.value is not None)
-
-
-def _few_judged(people: JudgedPart, with_model: JudgedPart, model: str) -> list[str]:
-    coefficients = people.coefficient, with_model.coefficient
-    if all(coefficient.value is None or coefficient.ci95 is not None for coefficient in coefficients):
-        return []
-    return [
-        f"{model}: too few pairs are judged for an interval ({with_model.judged} of {model} with the others, "
-        f"{people.judged} of the others with each other): judge more pairs."
-    ]
-
-
-def _sparse(scored: Scored, model: str) -> list[str]:
-    shared = scored.ratings.comparisons.shared
-    if len(shared) and np.median(shared) < _FEW_SHARED:
-        return [
-            f"{model}: two raters share {plural(round(float(np.median(shared))), 'item')} at the median, too few "
-            "for the kappa of a pair. Compare observed_agreement instead."
-        ]
-    return []

@@ -86,11 +86,8 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     if not (report["provenance"].get("options") or {}).get("reasons", True) and not is_exact(report):
         yield from ("", "Why texts do not match was left out (--no-reasons).")
     if report_view.excluded:
-        n = sum(count for _, count in report_view.excluded)
-        yield from (
-            "",
-            f"Left out: {plural(n, 'answer')} ({', '.join(f'{n} {why}' for why, n in report_view.excluded)})",
-        )
+        n, reasons = sum(n for _, n in report_view.excluded), [f"{n} {why}" for why, n in report_view.excluded]
+        yield from ("", f"Left out: {plural(n, 'answer')} ({', '.join(reasons)})")
     yield from (f"Note: {warning}" for warning in report_view.warnings if warning not in report_view.misfits)
 
 

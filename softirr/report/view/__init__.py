@@ -79,7 +79,8 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     ]
     fields = report.get("fields") or ([own_field("answers", report)] if is_exact(report) else ())
     rows = partial(item_row, names=names, links=links, threshold=1.0 if is_exact(report) else THRESHOLD)
-    return View(
+    return View.of(
+        report,
         verdict=verdict,
         cause=cause,
         next_step=next_step_of(report, verdict, cause, names, links),
@@ -101,10 +102,7 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
         item_word=names.item,
         rater_word=names.rater,
         part_word=names.counted_word,
-        n_items=report["n_items"],
-        n_parts=report.get("n_parts"),
         n_compared=len(items),
-        n_raters=report["n_raters"],
     )
 
 

@@ -13,11 +13,11 @@ from softirr.report.view.verdict import Interval, Verdict
 
 @dataclass(frozen=True, kw_only=True)
 class Row(JsonObject):
-    """A row of a table of the view."""
+    """A row of a table of the view, or the view."""
 
     @classmethod
     def of(cls, entry: Mapping[str, Any], **values: Any) -> Self:
-        """A row with the values that an entry of a report has under the same names, and with other values."""
+        """A row with the values that a report or its entry has under the same names, and with other values."""
         names = {attribute.name for attribute in fields(cls)}
         return cls(**{name: value for name, value in entry.items() if name in names} | values)
 
@@ -206,8 +206,8 @@ class MeaningRow(Row):
     link: str | None
 
 
-@dataclass(frozen=True)
-class View(JsonObject):
+@dataclass(frozen=True, kw_only=True)
+class View(Row):
     """Everything that a surface shows of a report.
 
     Attributes
@@ -262,6 +262,6 @@ class View(JsonObject):
     rater_word: str
     part_word: str
     n_items: int
-    n_parts: int | None
+    n_parts: int | None = None
     n_compared: int
     n_raters: int
