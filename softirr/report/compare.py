@@ -111,11 +111,11 @@ def compare(
         parts_to_score = _on_one_table(table_from(tables), measure, measures, policies)
         if len(parts_to_score) < 2:
             raise InputError(f"A comparison needs at least two different {compared}.")
-    parts = []
+    compared_parts = []
     for label, (table, scorer) in parts_to_score.items():
         with open_scoring(scorer, options, cache, progress) as scoring:
-            parts.append(estimated_part(scoring, label, table, judgments))
-    return _comparison(parts, coefficient, compared, items, adjust)
+            compared_parts.append(estimated_part(scoring, label, table, judgments))
+    return _comparison(compared_parts, coefficient, compared, items, adjust)
 
 
 def _several(tables: Any, common_items: bool) -> dict[str, AnnotationTable]:
@@ -145,33 +145,33 @@ def _on_one_table(
     }
 
 
-def _comparison(parts: Sequence[Part], requested: str | None, compared: str, items: str, adjust: bool) -> Comparison:
-    name = choose_coefficient(parts, requested)
-    samples = [part.sample(name) for part in parts]
+def _comparison(entries: Sequence[Part], requested: str | None, compared: str, items: str, adjust: bool) -> Comparison:
+    name = choose_coefficient(entries, requested)
+    samples = [entry.sample(name) for entry in entries]
     groups = [
-        part.group(sample, part.estimates.coefficients[name]) for part, sample in zip(parts, samples, strict=True)
+        entry.group(sample, entry.estimates.coefficients[name]) for entry, sample in zip(entries, samples, strict=True)
     ]
     differences = differences_of(groups, samples, items == "other", adjust)
     n_judged = sum(group.audited for group in groups)
     warnings = [
-        *reading_notes({part.label: part.table for part in parts}),
+        *reading_notes({entry.label: entry.table for entry in entries}),
         _SEPARATE_CHANCE,
         *few_items(groups),
-        *(f"{part.label}: the judgments are not used. {part.problem}" for part in parts if part.problem),
+        *(f"{entry.label}: the judgments are not used. {entry.problem}" for entry in entries if entry.problem),
         *([NOT_AUDITED] if n_judged == 0 else [_AUDITED_IN_PART] if n_judged < len(groups) else []),
-        *dict.fromkeys(chain.from_iterable(part.estimates.warnings for part in parts)),
+        *dict.fromkeys(chain.from_iterable(entry.estimates.warnings for entry in entries)),
     ]
     return Comparison(
         name,
         tuple(groups),
         differences,
-        measure=", ".join(dict.fromkeys(part.scored.measure.name for part in parts)),
-        policy=Policy() if compared == "policies" else policy_used(parts[0].table, parts[0].scored.measure),
+        measure=", ".join(dict.fromkeys(entry.scored.measure.name for entry in entries)),
+        policy=Policy() if compared == "policies" else policy_used(entries[0].table, entries[0].scored.measure),
         compared=compared,
         paired=bool(differences) and all(change.n_shared > 1 for change in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,
         warnings=tuple(warnings),
-        misfits=tuple(dict.fromkeys(chain.from_iterable(part.estimates.misfits for part in parts))),
+        misfits=tuple(dict.fromkeys(chain.from_iterable(entry.estimates.misfits for entry in entries))),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.numbers import plural
-from softirr.report.alternative_annotator import alternative_annotator
+from softirr.report.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from softirr.report.compared_parts import (
     NOT_AUDITED,
     JudgedRaters,
@@ -89,10 +89,7 @@ def compare_models(
     >>> comparison.differences[0].b, comparison.differences[0].difference.value
     ('model:one', 0.0)
     """
-    if coefficient not in ("cohen_kappa", "observed_agreement"):
-        raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
-    if not 0 <= margin < 1:
-        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
+    _check_options(coefficient, margin)
     table = table_from(table)
     model_names, people = _models_and_people(table, models)
     refuse_weights(table, "A comparison")
@@ -100,42 +97,55 @@ def compare_models(
         judged = JudgedRaters(scoring.answers(table), judgments) if judgments else None
         contrasts = _Contrasts(table, people, coefficient, scoring, judged)
         contrasts.add(model_names)
-        tests = []
-        if epsilon is not None:
-            for model in model_names:
-                of_model = scored(scoring.answers(table.part(raters=[*people, model])), scoring.options)
-                tests.append(alternative_annotator(of_model, model, people, epsilon))
+        tests = _alternative_tests(table, scoring, model_names, people, epsilon)
         each_person = _each_with_the_others(table.part(raters=people), coefficient, scoring)
-    groups, differences = contrasts.groups, contrasts.differences
-    warnings = _model_warnings(len(differences), adjust, bool(judgments), bool(tests), bool(each_person))
     return Comparison(
         coefficient,
-        tuple(groups),
-        _with_verdicts(differences, margin, adjust, audited=bool(judgments)),
+        tuple(contrasts.groups),
+        _with_verdicts(contrasts.differences, margin, adjust, audited=bool(judgments)),
         measure=scoring.measure.name,
         policy=policy_used(table, scoring.measure),
         compared="models",
         paired=True,
-        adjusted="holm" if adjust and len(differences) > 1 else None,
+        adjusted="holm" if adjust and len(contrasts.differences) > 1 else None,
         others=each_person,
         margin=margin,
-        alternative=tuple(tests),
-        warnings=(*few_items(groups), *([] if judgments else [NOT_AUDITED]), *contrasts.warnings, *warnings),
+        alternative=tests,
+        warnings=tuple(_model_warnings(contrasts, adjust, bool(tests), bool(each_person))),
         misfits=tuple(contrasts.misfits),
     )
 
 
-def _model_warnings(
-    n_differences: int, is_adjusted: bool, is_audited: bool, has_tests: bool, has_range: bool
-) -> list[str]:
-    warnings = []
-    if not is_adjusted and n_differences > 1:
-        warnings.append(f"The verdicts are not adjusted for {n_differences} comparisons.")
-    if has_tests and is_audited:
-        warnings.append("The alternative annotator test uses the measure alone: the judgments do not correct it.")
-    if has_range and is_audited:
-        warnings.append("Each of the others with the rest of them is by the measure alone.")
-    return warnings
+def _check_options(coefficient: str, margin: float) -> None:
+    if coefficient not in ("cohen_kappa", "observed_agreement"):
+        raise InputError(f"Models are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
+    if not 0 <= margin < 1:
+        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
+
+
+def _model_warnings(contrasts: _Contrasts, is_adjusted: bool, has_tests: bool, has_range: bool) -> Iterator[str]:
+    yield from few_items(contrasts.groups)
+    if contrasts.judged is None:
+        yield NOT_AUDITED
+    yield from contrasts.warnings
+    if not is_adjusted and len(contrasts.differences) > 1:
+        yield f"The verdicts are not adjusted for {len(contrasts.differences)} comparisons."
+    if has_tests and contrasts.judged is not None:
+        yield "The alternative annotator test uses the measure alone: the judgments do not correct it."
+    if has_range and contrasts.judged is not None:
+        yield "Each of the others with the rest of them is by the measure alone."
+
+
+def _alternative_tests(
+    table: AnnotationTable, scoring: Scoring, models: Sequence[str], people: Sequence[str], epsilon: float | None
+) -> tuple[AlternativeAnnotator, ...]:
+    if epsilon is None:
+        return ()
+    tables = {model: scoring.answers(table.part(raters=[*people, model])) for model in models}
+    return tuple(
+        alternative_annotator(scored(answers, scoring.options), model, people, epsilon)
+        for model, answers in tables.items()
+    )
 
 
 def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> tuple[list[str], list[str]]:
@@ -203,11 +213,11 @@ class _Contrasts:
         self.warnings += everyone.estimates.warnings
         samples: Sequence[Sample] = (people.sample(self.coefficient), everyone.rater_sample(self.coefficient, model))
         if self.judged is not None:
-            samples = parts = self.judged.compared(model, self.people, shared.items, self.coefficient)
-            if any(part.coefficient.value is not None and part.coefficient.ci95 is None for part in parts):
+            samples = judged = self.judged.compared(model, self.people, shared.items, self.coefficient)
+            if any(sample.coefficient.value is not None and sample.coefficient.ci95 is None for sample in judged):
                 self.warnings.append(
-                    f"{model}: too few pairs are judged for an interval ({parts[1].judged} of {model} with the "
-                    f"others, {parts[0].judged} of the others with each other): judge more pairs."
+                    f"{model}: too few pairs are judged for an interval ({judged[1].judged} of {model} with the "
+                    f"others, {judged[0].judged} of the others with each other): judge more pairs."
                 )
         self.groups += [people.group(samples[0]), everyone.group(samples[1])]
         self.differences += differences_of(self.groups[-2:], samples, False, adjust=False)
@@ -237,6 +247,7 @@ def _each_with_the_others(people: AnnotationTable, coefficient: str, scoring: Sc
     """Agreement of each person with the other people: the range that people have."""
     if len(people.raters) < 3:
         return ()
-    part = estimated_part(scoring, "", people)
-    groups = [replace(part.group(part.rater_sample(coefficient, rater)), label=rater) for rater in people.raters]
+    everyone = estimated_part(scoring, "", people)
+    samples = {rater: everyone.rater_sample(coefficient, rater) for rater in people.raters}
+    groups = [replace(everyone.group(sample), label=rater) for rater, sample in samples.items()]
     return tuple(group for group in groups if group.coefficient.value is not None)

@@ -113,14 +113,14 @@ def _entries(report: Mapping[str, Any], kind: FrameKind, report_view: View) -> I
 
 def _matches(item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     """A row for each text: the texts of a match have its number, and one that no other rater has is not matched."""
-    alone = {"match": 0, "equivalence": None, "relation": "unmatched", "support": 1}
+    unmatched = {"match": 0, "equivalence": None, "relation": "unmatched", "support": 1}
     for number, match in enumerate(item["matches"], start=1):
         for rater, text in match["texts"].items():
             names = {"item": item["id"], "match": number, "rater": rater, "text": text}
             yield names | {name: match[name] for name in ("equivalence", "relation", "support")}
     for rater, texts in item["unmatched"].items():
         for text in texts:
-            yield alone | {"item": item["id"], "rater": rater, "text": text}
+            yield unmatched | {"item": item["id"], "rater": rater, "text": text}
 
 
 def _with_columns(entry: Mapping[str, Any]) -> dict[str, Any]:

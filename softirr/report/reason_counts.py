@@ -29,7 +29,7 @@ class Example:
     kind : str
         Main reason of the first item.
     raters, texts, words
-        Of the first item.
+        Raters, texts and reason in words of the first item.
     items : list of str
         The first items that have both texts, 40 at most.
     pairs : int
@@ -176,16 +176,16 @@ def summarize_reasons(
     for id, reasons in items:
         n_items += bool(reasons)
         n_pairs += len(reasons)
-        found: set[tuple[tuple[str, str], str]] = set()
+        kinds_of_raters: set[tuple[tuple[str, str], str]] = set()
         for reason in reasons:
             a, b = reason["raters"]
             for kind in (reason["kind"], *reason.get("also", ())):
                 by_kind.setdefault(kind, _Count()).add(id, reason)
-                found.add(((a, b), kind))
+                kinds_of_raters.add(((a, b), kind))
             if (broad := reason.get("broader")) is not None:
                 for rater, side in (((a, b)[broad], "more_general"), ((b, a)[broad], "more_specific")):
                     tendency.setdefault(rater, {"more_general": 0, "more_specific": 0})[side] += 1
-        for raters, kind in found:
+        for raters, kind in kinds_of_raters:
             of_raters[raters][kind] += 1
     kinds = sorted(by_kind, key=lambda kind: (-by_kind[kind].pairs, REASONS.index(kind)))
     return ReasonSummary(

@@ -155,8 +155,8 @@ def explain_items(
     explain : callable
         Gives the reasons.
     """
-    found = (pair.sorted_texts for open_item_pairs in items for pair in open_item_pairs)
-    pairs = list(dict.fromkeys(texts for texts in found if texts is not None))
+    text_pairs = (pair.sorted_texts for open_item_pairs in items for pair in open_item_pairs)
+    pairs = list(dict.fromkeys(texts for texts in text_pairs if texts is not None))
     both_directions = directions(pairs) if pairs else np.zeros((0, 2))
     reasons = explain(pairs, directions=both_directions) if pairs else ()
     explained = dict(zip(pairs, zip(mutual(both_directions).tolist(), reasons, strict=True), strict=True))
