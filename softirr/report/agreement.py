@@ -103,9 +103,8 @@ def agreement(
     >>> softirr.agreement(frame, "indel", raters=["ann", "bob"]).to_frame("items")["agreement"].round(2).to_dict()
     {'case 2': 0.22, 'case 1': 0.91}
     """
-    column_options = {"item": item, "rater": rater, "text": text, "raters": raters}
-    columns: dict[str, Any] = {name: value for name, value in column_options.items() if value}
-    reading = replace(reading or ReadOptions(), **columns)
+    columns: dict[str, Any] = {"item": item, "rater": rater, "text": text, "raters": raters}
+    reading = replace(reading or ReadOptions(), **{name: value for name, value in columns.items() if value})
     options = options or AgreementOptions()
     if chance is not None:
         options = replace(options, chance=chance)

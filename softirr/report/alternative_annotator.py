@@ -203,9 +203,8 @@ def _concluded(
 
 
 def _not_defined(model: str, epsilon: float, reason: str, skipped: tuple[str, ...] = ()) -> AlternativeAnnotator:
-    return AlternativeAnnotator(
-        model, epsilon, None, Coefficient(None, undefined=reason), skipped=skipped, undefined=reason
-    )
+    advantage = Coefficient(None, undefined=reason)
+    return AlternativeAnnotator(model, epsilon, None, advantage, skipped=skipped, undefined=reason)
 
 
 def _p_below(values: Floats, epsilon: float) -> float:

@@ -154,7 +154,7 @@ def _comparison(entries: Sequence[Part], requested: str | None, compared: str, i
     differences = differences_of(groups, samples, items == "other", adjust)
     n_judged = sum(group.audited for group in groups)
     warnings = [
-        *reading_notes({entry.label: entry.table for entry in entries}),
+        *reading_notes({entry.label: entry.scored.table for entry in entries}),
         _SEPARATE_CHANCE,
         *few_items(groups),
         *(f"{entry.label}: the judgments are not used. {entry.problem}" for entry in entries if entry.problem),
@@ -166,7 +166,7 @@ def _comparison(entries: Sequence[Part], requested: str | None, compared: str, i
         tuple(groups),
         differences,
         measure=", ".join(dict.fromkeys(entry.scored.measure.name for entry in entries)),
-        policy=Policy() if compared == "policies" else policy_used(entries[0].table, entries[0].scored.measure),
+        policy=Policy() if compared == "policies" else policy_used(entries[0].scored.table, entries[0].scored.measure),
         compared=compared,
         paired=bool(differences) and all(change.n_shared > 1 for change in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,

@@ -73,11 +73,6 @@ class Part:
     problem: str | None = None
 
     @property
-    def table(self) -> AnnotationTable:
-        """Its answers."""
-        return self.scored.table
-
-    @property
     def scored(self) -> Scored:
         """Its scores and estimates by the measure alone."""
         return self.estimates.scored
@@ -97,17 +92,17 @@ class Part:
         return self._sample(estimate, estimate.coefficient, estimate.draws)
 
     def _sample(self, estimate: Estimate, coefficient: Coefficient, draws: Floats) -> Sample:
-        return Sample(coefficient, draws, tuple(self.table.items[i] for i in estimate.items.tolist()))
+        return Sample(coefficient, draws, tuple(self.scored.table.items[i] for i in estimate.items.tolist()))
 
     def rater_sample(self, name: str, rater: str) -> Sample:
         """Agreement of one rater with the others, by the measure alone."""
-        observed, kappa, _ = self.scored.summary.raters[self.table.raters.index(rater)]
+        observed, kappa, _ = self.scored.summary.raters[self.scored.table.raters.index(rater)]
         estimate = observed if name == "observed_agreement" else kappa
         return self._sample(estimate, estimate.coefficient, estimate.draws)
 
     def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
         """A line of the comparison."""
-        return Group(self.label, len(sample.items), len(self.table.raters), coefficient or sample.coefficient)
+        return Group(self.label, len(sample.items), len(self.scored.table.raters), coefficient or sample.coefficient)
 
 
 def estimated_part(scoring: Scoring, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:

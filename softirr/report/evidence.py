@@ -204,12 +204,8 @@ def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimat
         if sheets:
             raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
         return Estimated(scored_table)
-    misfits = misfit_sentences(
-        measure,
-        table.texts,
-        similarity=None if chance is None else chance.similarity,
-        n_answers=0 if chance is None else chance.distinct,
-    )
+    similarity, n_answers = (None, 0) if chance is None else (chance.similarity, chance.distinct)
+    misfits = misfit_sentences(measure, table.texts, similarity=similarity, n_answers=n_answers)
     n_across_scripts = comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0
     record = record_of(recorded_provenance(measure), fits=not misfits)
     with pairs_used_for("evidence"):

@@ -138,10 +138,9 @@ def item_agreements(
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     """
-    text_scores = _TextScores(answers, ratings) if options.matches or options.explain is not None else None
-    builder = _Builder(answers.table, ratings, scores, options, text_scores)
+    builder = _Builder(answers, ratings, scores, options)
     items = with_sources([builder.item(number) for number in range(len(answers.table.items))], answers.scorer.measure)
-    if options.explain is None or text_scores is None:
+    if options.explain is None or (text_scores := builder.text_scores) is None:
         return tuple(items)
     unmatched = [
         open_pairs(builder.texts_of(number), text_scores.equal) if builder.is_small(number) else []
@@ -157,24 +156,17 @@ def item_agreements(
 class _Builder:
     """Builds the entry of each item of a table."""
 
-    def __init__(
-        self,
-        table: AnnotationTable,
-        ratings: Ratings,
-        scores: Floats,
-        options: ItemOptions,
-        text_scores: _TextScores | None,
-    ) -> None:
-        self._table, self._options, self._text_scores = table, options, text_scores
-        comparisons, n_items = ratings.comparisons, len(table.items)
+    def __init__(self, answers: AnswerScorer, ratings: Ratings, scores: Floats, options: ItemOptions) -> None:
+        self._table, self._options = answers.table, options
+        has_texts = options.matches or options.explain is not None
+        self.text_scores = _TextScores(answers, ratings) if has_texts else None
+        comparisons, n_items = ratings.comparisons, len(self._table.items)
         self._rows, self._pairs = _bounds(ratings.item, n_items), _bounds(comparisons.item, n_items)
         self._rater, self._answer = ratings.rater.tolist(), ratings.answer.tolist()
         two_raters = (ratings.rater[rows].tolist() for rows in (comparisons.left_rows, comparisons.right_rows))
         self._compared = list(zip(*two_raters, scores.tolist(), strict=True))
-        self._means, self._sigmas = np.full(n_items, -1.0), np.full(n_items, -1.0)
-        self._means[ratings.comparable_items] = item_means(ratings, scores)
-        if options.beyond is not None:
-            self._sigmas[ratings.comparable_items] = item_means(ratings, options.beyond)
+        self._means = _by_item(ratings, scores)
+        self._sigmas = {} if options.beyond is None else _by_item(ratings, options.beyond)
 
     def texts_of(self, number: int) -> dict[str, tuple[str, ...]]:
         """The texts of an item by rater."""
@@ -195,11 +187,9 @@ class _Builder:
         table, options, raters = self._table, self._options, self._table.raters
         texts_by_rater = self.texts_of(number)
         matched = _NOT_MATCHED
-        if self._text_scores is not None and options.matches:
-            matched = self._text_scores.consensus(texts_by_rater)
-        first, last = self._pairs[number]
-        mean = float(self._means[number]) if last > first else None
-        kappa = None
+        if self.text_scores is not None and options.matches:
+            matched = self.text_scores.consensus(texts_by_rater)
+        mean, kappa = self._means.get(number), None
         if mean is not None and options.expected is not None and options.expected < 1 - _CERTAIN:
             kappa = (mean - options.expected) / (1 - options.expected)
         original_texts = {
@@ -208,10 +198,11 @@ class _Builder:
         suggestion: tuple[str, ...] = matched.suggestion
         if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
             suggestion = (table.split.join(suggestion),)
-        sigma = float(self._sigmas[number]) if last > first and options.beyond is not None else None
         pairs = tuple((raters[a], raters[b], value) for a, b, value in self._listed(number))
         texts = (matched.matches, matched.unmatched, suggestion, original_texts)
-        return ItemAgreement(table.items[number], mean, kappa, sigma, len(texts_by_rater), pairs, *texts)
+        return ItemAgreement(
+            table.items[number], mean, kappa, self._sigmas.get(number), len(texts_by_rater), pairs, *texts
+        )
 
 
 class _TextScores:
@@ -242,6 +233,11 @@ class _TextScores:
         result = np.zeros((len(pairs), 2))
         result[is_scored] = self._directions[index[is_scored]]
         return np.where((a > b)[:, None], result[:, ::-1], result)
+
+
+def _by_item(ratings: Ratings, values: Floats) -> dict[int, float]:
+    """Mean of values of each item's comparisons; items with fewer than two answers have none."""
+    return dict(zip(ratings.comparable_items.tolist(), item_means(ratings, values).tolist(), strict=True))
 
 
 def _bounds(sorted_codes: Ints, size: int) -> list[tuple[int, int]]:

@@ -161,11 +161,9 @@ def _table(
     elif isinstance(a, AnnotationTable):
         return table_from(a, reading)
     else:
-        read_options = reading or ReadOptions()
-        table = table_from(
-            a,
-            replace(read_options, casefold=casefold or read_options.casefold, missing=missing or read_options.missing),
-        )
+        options = reading or ReadOptions()
+        options = replace(options, casefold=casefold or options.casefold, missing=missing or options.missing)
+        table = table_from(a, options)
     for sentence in table.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return table

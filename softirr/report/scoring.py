@@ -145,13 +145,13 @@ def scored(answers: AnswerScorer, options: AgreementOptions) -> Scored:
 
 def coefficient_estimate(
     answers: AnswerScorer, key: str, options: AgreementOptions, by_chance: float | None = None
-) -> Estimate | None:
+) -> Estimate:
     """One coefficient of a table: as :func:`scored` has it, from the permuted pairs that this one needs.
 
     Parameters
     ----------
     answers : AnswerScorer
-        Scores pairs of the table's answers.
+        Scores pairs of the table's answers; an item has answers of two raters.
     key : str
         Key of the coefficient.
     options : AgreementOptions
@@ -161,8 +161,8 @@ def coefficient_estimate(
 
     Returns
     -------
-    Estimate or None
-        The coefficient by the measure alone; None if no answers can be compared.
+    Estimate
+        The coefficient by the measure alone.
     """
     ratings = Ratings.of(answers.table)
     scores = answers.of_comparisons(ratings)
@@ -170,13 +170,10 @@ def coefficient_estimate(
     marginals: Marginals = "answers" if formula.marginals == "answers" else options.marginals
     if by_chance is None:
         chance = _chance(options, ratings, answers, scores, marginals, formula.expectations)
-    elif len(ratings.comparisons.left_rows):
+    else:
         level = PairEquivalence(lambda k, _: np.full(len(k), by_chance))
         chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=formula.expectations)
-    else:
-        chance = None
-    if chance is None:
-        return None
+    assert chance is not None
     return ByMeasure(ratings, scores, chance, _items(answers.table, ratings)).estimate(formula)
 
 
@@ -205,16 +202,10 @@ def _chance(
     if method == "exact":
         return exact(ratings, answers, scores, marginals=marginals)
     if method == "sample":
-        return sample(
-            ratings,
-            answers.score,
-            scores,
-            target_se=TARGET_SE if options.target_se is None else options.target_se,
-            marginals=marginals,
-            drawing=Drawing(
-                options.seed, first_sample(answers.table.answers, is_cheap=answers.scorer.cheap), answers.ordered
-            ),
-        )
+        pool = first_sample(answers.table.answers, is_cheap=answers.scorer.cheap)
+        drawing = Drawing(options.seed, pool, answers.ordered)
+        target_se = options.target_se or TARGET_SE
+        return sample(ratings, answers.score, scores, target_se=target_se, marginals=marginals, drawing=drawing)
     return permutation(
         ratings, answers, permutations=options.permutations, marginals=marginals, seed=options.seed, expectations=needed
     )

@@ -72,9 +72,8 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     yield from _verdict(report_view)
     yield ""
     yield ("coefficient", "value", "95% interval"), [_coefficient(row) for row in report_view.coefficients]
-    yield from (
-        f"{term}: {value}" for term, value in report_view.facts if term in ("Expected by chance", "Terminologies")
-    )
+    facts = dict(report_view.facts)
+    yield from (f"{term}: {facts[term]}" for term in ("Expected by chance", "Terminologies") if term in facts)
     yield from _audit(report_view)
     yield from _fields(report_view)
     yield from _confused(report_view)

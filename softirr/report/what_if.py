@@ -63,8 +63,8 @@ class _HeadlineEstimates:
     value: float
     expected: float
 
-    def of(self, measure: Measure, shift: float) -> Estimate | None:
-        """The coefficient, with its agreement by chance increased by a shift; None if no answers can be compared."""
+    def of(self, measure: Measure, shift: float) -> Estimate:
+        """The coefficient, with its agreement by chance increased by a shift."""
         options, by_chance = self.scoring.options, None
         if not self.scoring.measure.has_blocks:
             by_chance = min(max(self.expected + shift, 0.0), 1.0)
@@ -98,9 +98,8 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
     if key is None or report.reasons is None:
         return report
     measure, policy = scoring.measure, policy_of(scoring.measure)
-    attributes = [
-        count.kind for count in report.reasons.kinds if count.kind in KINDS and count.kind not in policy.ignore
-    ]
+    kinds = [count.kind for count in report.reasons.kinds]
+    attributes = [kind for kind in kinds if kind in KINDS and kind not in policy.ignore]
     sample = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, scoring.options.seed)
     n, value = len(Ratings.of(sample).comparable_items), float(report.coefficients[key])
     estimates = _HeadlineEstimates(sample, scoring, key, value, report.expected_agreement.fleiss or 0.0)
@@ -115,7 +114,7 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
         except InputError:
             continue
         changed = estimates.of(other_measure, 0.0 if shift is None else shift.of(kind, other_measure))
-        if changed is not None and changed.value is not None:
+        if changed.value is not None:
             difference = coefficient_of_draws(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
             )

@@ -9,7 +9,6 @@ from typing import Any
 
 from softirr.defaults import THRESHOLD
 from softirr.meaning.policy.attributes import KIND_NAMES
-from softirr.meaning.policy.reasons import REASON_NAMES
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import number, plural
 from softirr.report.fields import field_row as own_field
@@ -74,9 +73,7 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     verdict = verdict_of(report, names)
     cause = cause_of(report, names, links)
     items, reason_counts = in_triage_order(report["items"]), report.get("reasons") or {}
-    reasons = [
-        (REASON_NAMES.get(kind["kind"], kind["kind"]), kind["items"]) for kind in reason_counts.get("kinds") or ()
-    ]
+    reasons = [(kind.get("name", kind["kind"]), kind["items"]) for kind in reason_counts.get("kinds") or ()]
     fields = report.get("fields") or ([own_field("answers", report)] if is_exact(report) else ())
     rows = partial(item_row, names=names, links=links, threshold=1.0 if is_exact(report) else THRESHOLD)
     return View.of(

@@ -209,15 +209,10 @@ def _decide(report: Mapping[str, Any], verdict: Verdict, names: Names, links: Li
 
 
 def _judge(variance: Variance, verdict: Verdict, target_variance: float, n_items: int, links: Links) -> Step | None:
-    half_width = NORMAL * math.sqrt(variance.total(n_items, 0))
-    if verdict.judgments == 0:
-        narrower = NORMAL * math.sqrt(variance.total(n_items, FIRST_JUDGMENTS))
-        if half_width - narrower >= 0.01:
-            sentence = (
-                f"Judge {FIRST_JUDGMENTS} pairs of texts. The interval narrows from ±{number(half_width)} to about "
-                f"±{number(narrower)}."
-            )
-            return _judging(sentence, links)
+    wide, narrow = (NORMAL * math.sqrt(variance.total(n_items, n)) for n in (0, FIRST_JUDGMENTS))
+    if verdict.judgments == 0 and wide - narrow >= 0.01:
+        narrows = f"The interval narrows from ±{number(wide)} to about ±{number(narrow)}."
+        return _judging(f"Judge {FIRST_JUDGMENTS} pairs of texts. {narrows}", links)
     measure_variance = target_variance - variance.per_item / n_items
     if measure_variance > 0 and 0 < (more := variance.judgments_for(measure_variance)) <= MOST_JUDGMENTS:
         sentence = f"Judge about {plural(more, 'more pair')} of texts. Then the verdict is clear if the value stays."
