@@ -174,11 +174,9 @@ def _items(scored_table: Scored, scoring: Scoring) -> tuple[ItemAgreement, ...]:
 
 
 def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgreement]) -> ReasonSummary:
-    comparisons = ratings.comparisons
-    shared = {
-        (table.raters[a], table.raters[b]): n
-        for (a, b), n in zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
-    }
+    comparisons, raters = ratings.comparisons, table.raters
+    pairs = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
+    shared = {(raters[a], raters[b]): n for (a, b), n in pairs}
     return summarize_reasons(((item.id, [reason.with_broader() for reason in item.reasons]) for item in items), shared)
 
 

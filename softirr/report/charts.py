@@ -241,10 +241,9 @@ def _forest_row(drawing: Drawing, row: Row, y: float, x: Callable[[float], float
     label, note = shortened(printable(row.label), 30 if narrow else 32), _numbers(row)
 
     def draw() -> None:
-        drawing.text(8 if narrow else 218, y - 11 if narrow else y + 4, label, "start" if narrow else "end", "ink")
-        drawing.text(
-            drawing.width - (8 if narrow else 128), y - 11 if narrow else y + 4, note, "end" if narrow else "start"
-        )
+        baseline = y - 11 if narrow else y + 4
+        drawing.text(8 if narrow else 218, baseline, label, "start" if narrow else "end", "ink")
+        drawing.text(drawing.width - (8 if narrow else 128), baseline, note, "end" if narrow else "start")
         if row.value is not None:
             if row.ci95 is not None:
                 low, high = map(x, row.ci95)

@@ -139,10 +139,8 @@ def _on_one_table(
     refuse_weights(table, "A comparison")
     if measures:
         return {scorer if isinstance(scorer, str) else scorer.name: (table, scorer) for scorer in measures}
-    return {
-        policy if isinstance(policy, str) else policy.describe(): text_under_measure(table, measure, policy)
-        for policy in policies
-    }
+    labels = [policy if isinstance(policy, str) else policy.describe() for policy in policies]
+    return {label: text_under_measure(table, measure, policy) for label, policy in zip(labels, policies, strict=True)}
 
 
 def _comparison(entries: Sequence[Part], requested: str | None, compared: str, items: str, adjust: bool) -> Comparison:

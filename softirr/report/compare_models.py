@@ -141,11 +141,8 @@ def _alternative_tests(
 ) -> tuple[AlternativeAnnotator, ...]:
     if epsilon is None:
         return ()
-    tables = {model: scoring.answers(table.part(raters=[*people, model])) for model in models}
-    return tuple(
-        alternative_annotator(scored(answers, scoring.options), model, people, epsilon)
-        for model, answers in tables.items()
-    )
+    tables = {model: scored(scoring.answers(table.part(raters=[*people, model])), scoring.options) for model in models}
+    return tuple(alternative_annotator(of_model, model, people, epsilon) for model, of_model in tables.items())
 
 
 def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> tuple[list[str], list[str]]:

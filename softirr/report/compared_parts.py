@@ -187,11 +187,9 @@ class JudgedRaters:
         is_kept_item = np.array([name in items for name in names])
         rows = np.flatnonzero(people[ratings.rater] & is_kept_item[ratings.item])
         number = raters.index(rater)
-        without_rater, with_rater = (
-            self._part(self._frames.design.part(rows, number, with_rater=has_rater), coefficient)
-            for has_rater in (False, True)
-        )
-        return without_rater, with_rater
+        design = self._frames.design
+        designs = design.part(rows, number, with_rater=False), design.part(rows, number, with_rater=True)
+        return self._part(designs[0], coefficient), self._part(designs[1], coefficient)
 
     def _part(self, design: Design, name: str) -> JudgedPart:
         ratings = design.ratings

@@ -181,9 +181,7 @@ class Comparison(JsonObject):
 
     def sentences(self) -> list[str]:
         """The result in sentences: the only difference, and the verdicts."""
-        sentences: list[str] = []
-        if len(self.differences) == 1:
-            sentences.append(self._sentence(self.differences[0]))
+        sentences = [self._sentence(entry) for entry in self.differences if len(self.differences) == 1]
         sentences += [f"{printable(entry.b)}: {entry.verdict}." for entry in self.differences if entry.verdict]
         return sentences + [entry.sentence for entry in self.alternative]
 

@@ -125,9 +125,8 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
         rater: tuple(np.bincount(rank[table.answer[table.rater == number]], minlength=n).tolist())
         for number, rater in enumerate(table.raters)
     }
-    return ConfusionMatrix(
-        tuple(names[answer] for answer in order), tuple(tuple(row) for row in counts.tolist()), labels
-    )
+    categories = tuple(names[answer] for answer in order)
+    return ConfusionMatrix(categories, tuple(map(tuple, counts.tolist())), labels)
 
 
 def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, tuple[tuple[str, str, float], ...]]:

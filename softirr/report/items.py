@@ -192,9 +192,8 @@ class _Builder:
         mean, kappa = self._means.get(number), None
         if mean is not None and options.expected is not None and options.expected < 1 - _CERTAIN:
             kappa = (mean - options.expected) / (1 - options.expected)
-        original_texts = {
-            raters[self._rater[i]]: table.written[i] for i in range(*self._rows[number]) if table.was_split(i)
-        }
+        rows = [row for row in range(*self._rows[number]) if table.was_split(row)]
+        original_texts = {raters[self._rater[row]]: table.written[row] for row in rows}
         suggestion: tuple[str, ...] = matched.suggestion
         if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
             suggestion = (table.split.join(suggestion),)

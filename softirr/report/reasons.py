@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import Any
 
 import numpy as np
@@ -101,23 +101,20 @@ def open_pairs(texts_by_rater: Mapping[str, Sequence[str]], score: Score) -> lis
     score : callable
         P(a ≡ b) of pairs of texts.
     """
+    answers = combinations(texts_by_rater.items(), 2)
     differing = [
-        (raters, texts_by_rater[raters[0]], texts_by_rater[raters[1]])
-        for raters in combinations(texts_by_rater, 2)
-        if texts_by_rater[raters[0]] != texts_by_rater[raters[1]]
+        ((a, b), left_texts, right_texts) for (a, left_texts), (b, right_texts) in answers if left_texts != right_texts
     ]
     pairs = [pair for _, left_texts, right_texts in differing for pair in product(left_texts, right_texts)]
-    values = score(pairs).tolist() if pairs else []
-    start = 0
+    values = iter(score(pairs).tolist() if pairs else ())
     result: list[OpenPair] = []
     for raters, left_texts, right_texts in differing:
-        stop = start + len(left_texts) * len(right_texts)
-        if stop > start:
-            result += _of_sets(raters, left_texts, right_texts, values[start:stop])
+        if left_texts and right_texts:
+            p = list(islice(values, len(left_texts) * len(right_texts)))
+            result += _of_sets(raters, left_texts, right_texts, p)
         else:
             result += [OpenPair(raters, (text, None), 0) for text in left_texts]
             result += [OpenPair(raters, (None, text), 1) for text in right_texts]
-        start = stop
     return result
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from softirr.defaults import THRESHOLD
@@ -257,13 +257,12 @@ def _fit(differences: Sequence[_Difference], names: Mapping[str, str], rater: st
     sets = {who for difference in differences for who in (difference.who, difference.other_raters)}
     with_names = {who: listed([names[rater] for rater in who]) for who in sets}
     with_counts = {who: plural(len(who), rater) for who in sets}
-    for people in (with_names, with_counts):
-        for longest in _QUOTE_LENGTHS:
-            phrases = [difference.phrase(people, longest) for difference in differences]
-            for n in range(min(3, len(phrases)), 0, -1):
-                sentence = _sentence(phrases[:n], len(phrases) - n)
-                if len(sentence) <= LONGEST_SENTENCE:
-                    return sentence
+    for people, longest in product((with_names, with_counts), _QUOTE_LENGTHS):
+        phrases = [difference.phrase(people, longest) for difference in differences]
+        for n in range(min(3, len(phrases)), 0, -1):
+            sentence = _sentence(phrases[:n], len(phrases) - n)
+            if len(sentence) <= LONGEST_SENTENCE:
+                return sentence
     return f"The answers differ in {plural(len(differences), 'text')}."
 
 

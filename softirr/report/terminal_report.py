@@ -53,12 +53,9 @@ def report_html(report: Mapping[str, Any]) -> str:
     >>> table_html(("rater",), [("<b>",)])
     '<table><thead><tr><th>rater</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
-    html_blocks = [
-        f"<p>{escape(block)}</p>" if isinstance(block, str) else table_html(*block)
-        for block in report_blocks(report)
-        if block != ""
-    ]
-    return f"<div>{''.join(html_blocks)}</div>"
+    blocks = (block for block in report_blocks(report) if block != "")
+    html = (f"<p>{escape(block)}</p>" if isinstance(block, str) else table_html(*block) for block in blocks)
+    return f"<div>{''.join(html)}</div>"
 
 
 def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -63,23 +63,25 @@ class _HeadlineEstimates:
     value: float
     expected: float
 
-    def of(self, measure: Measure, shift: float) -> Estimate:
-        """The coefficient, with its agreement by chance increased by a shift."""
+    def of(self, measure: Measure, without_kind: str | None = None) -> Estimate:
+        """The coefficient under a measure, without one attribute more than the report's if one is named."""
         options, by_chance = self.scoring.options, None
         if not self.scoring.measure.has_blocks:
+            shift = 0.0 if without_kind is None else self._shift(without_kind, measure)
             by_chance = min(max(self.expected + shift, 0.0), 1.0)
         elif options.chance == "auto" and len(self.table.answers) > _EXACT_WHAT_IF:
             # the same permutations with and without an attribute, so that their common error cancels in the difference
             options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
         return coefficient_estimate(self.scoring.answers(self.table, measure), self.key, options, by_chance)
 
-    def shift(self) -> ChanceShift | None:
-        """Finds the shift of an attribute and the measure without it; None if `of` computes agreement by chance."""
-        if self.scoring.measure.has_blocks or definition(self.key).chance is None:
-            return None
+    @cached_property
+    def _shift(self) -> Callable[[str, Measure], float]:
+        """How much higher agreement by chance is without an attribute under a measure; 0 if there is none."""
+        if definition(self.key).chance is None:
+            return lambda *_: 0.0
         slope = (1 - self.value) / max(1 - self.expected, 0.01)
         answers_under = partial(self.scoring.answers, self.table)
-        return ChanceShift(answers_under(), answers_under, slope=slope, seed=self.scoring.options.seed)
+        return ChanceShift(answers_under(), answers_under, slope=slope, seed=self.scoring.options.seed).of
 
 
 def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scoring) -> AgreementReport:
@@ -103,17 +105,16 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
     sample = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, scoring.options.seed)
     n, value = len(Ratings.of(sample).comparable_items), float(report.coefficients[key])
     estimates = _HeadlineEstimates(sample, scoring, key, value, report.expected_agreement.fleiss or 0.0)
-    present = estimates.of(measure, 0.0) if attributes and n > 1 else None
+    present = estimates.of(measure) if attributes and n > 1 else None
     if present is None or present.value is None:
         return report
-    shift = estimates.shift()
     what_if = []
     for kind in attributes:
         try:
             other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        changed = estimates.of(other_measure, 0.0 if shift is None else shift.of(kind, other_measure))
+        changed = estimates.of(other_measure, kind)
         if changed.value is not None:
             difference = coefficient_of_draws(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)

@@ -100,16 +100,14 @@ def cause_of(report: Mapping[str, Any], names: Names, links: Links) -> Cause | N
     people = [rater for rater in raters_below_the_others(report) if not rater["id"].startswith(MODEL)]
     if people:
         return _person_cause(people[0], len(agreements), names, links)
-    prefix = f"No {names.rater} is clearly below the others" if len(report["raters"]) > 2 else ""
+    prefix = f"No {names.rater} is clearly below the others. " if len(report["raters"]) > 2 else ""
     reason = _largest_reason(report)
     if reason is None:
-        return Cause("none", f"{prefix}." if prefix else "No single reason is frequent.")
+        return Cause("none", prefix.strip() or "No single reason is frequent.")
     kind, share, items = reason
     clause = CLAUSES[kind][0].format(rater=names.rater)
     share_words = "all" if share > 0.995 else f"{_share_in_words(share)} of the"
-    sentence = f"In {share_words} {names.item}s with differences, {clause}."
-    if prefix:
-        sentence = f"{prefix}. {sentence}"
+    sentence = f"{prefix}In {share_words} {names.item}s with differences, {clause}."
     link = links.items(items, REASON_NAMES[kind])
     return Cause("reason", sentence, reason=kind, link=link, link_text=f"See these {names.item}s" if link else None)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio_results import readable_name
-from softirr.defaults import THRESHOLD
 from softirr.report.key_figures import by_measure, expected_agreement, raters_below_the_others
 from softirr.report.task_sentence import task_sentence
 from softirr.report.view.names import Links, Names
@@ -120,7 +119,7 @@ def level_of_detail(general: int, specific: int) -> str:
     return "more general" if general > specific else "more specific"
 
 
-def item_row(item: Mapping[str, Any], names: Names, links: Links, *, threshold: float = THRESHOLD) -> ItemRow:
+def item_row(item: Mapping[str, Any], names: Names, links: Links, *, threshold: float) -> ItemRow:
     """An item; its sentence is computed unless it has one. Values of exact fields are the same only from 1."""
     sentence = item.get("sentence")
     if sentence is None:

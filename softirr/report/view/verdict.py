@@ -68,9 +68,8 @@ def verdict_of(report: Mapping[str, Any], names: Names) -> Verdict:
     value, ci95 = coefficient["value"], coefficient.get("ci95")
     judgments = coefficient.get("judgments") or 0
     low, high = ci95 or (-math.inf, math.inf)  # a single item decides nothing
-    state = "met" if low >= target else "missed" if high < target else "undecided"
-    if report.get("misfits"):
-        state = "misfit"
+    by_target = "met" if low >= target else "missed" if high < target else "undecided"
+    state = "misfit" if report.get("misfits") else by_target
     words = {
         "met": "Good enough",
         "missed": "Not good enough yet",
