@@ -144,11 +144,8 @@ def _terminologies(report: Mapping[str, Any]) -> str:
 
 
 def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    provenance, expected, policy = (
-        report["provenance"],
-        report["expected_agreement"],
-        report["provenance"].get("policy"),
-    )
+    provenance, expected = report["provenance"], report["expected_agreement"]
+    policy = provenance.get("policy")
     observed = report["coefficients"].get("observed_agreement", {}).get("value")
     by_chance = ", ".join(
         f"{name.capitalize()} {number(expected[name])}"
