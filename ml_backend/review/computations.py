@@ -11,7 +11,7 @@ from typing import Any
 from ml_backend.review import audits
 from ml_backend.review.requests import LOOK, MODELS, RESULT, SHEET, ProjectWork, RequestStore, basis_of
 from ml_backend.scoring.details import counted_reasons, language_warnings
-from ml_backend.scoring.other_fields import FieldAnswers, other_field
+from ml_backend.scoring.other_fields import other_field, raw_fields
 from ml_backend.store.reviews import ReviewStore
 from softirr.errors import InputError
 from softirr.meaning.measures.suitability import BUNDLED
@@ -39,17 +39,18 @@ def summarize(
     store, project = work.store, work.project["id"]
     reports = {control: _text_report(work, control) for control in controls}
     fields, fits = [], {}
-    answers = FieldAnswers(store.fields(project) if other_fields else ())
+    raw = raw_fields(store.fields(project) if other_fields else ())
     for name, kind in other_fields:
         work.check()
-        if (field := other_field(answers.take(name), name, kind, work.settings)) is None:
+        answers = raw.pop(name, None)
+        if answers is None or not any(answer.texts for answer in answers.answers):
             continue
-        fields.append(field.row)
-        if field.fit is None or field.report is None:
-            continue
-        fits[name] = field.fit.to_dict()
-        if not controls:
-            reports[name] = field.report
+        row, fit, report = other_field(answers, kind, work.settings)
+        fields.append(row)
+        if fit is not None:
+            fits[name] = fit.to_dict()
+            if not controls:
+                reports[name] = report
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - thread_started)
     return {
         "controls": reports,

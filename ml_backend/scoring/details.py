@@ -28,9 +28,14 @@ MOST_MEANINGS, MOST_ITEMS = 500, 1000
 """Maximum numbers of clusters of a report, and of the items that each lists."""
 
 
+def mean(agreements: Iterable[float | None]) -> float | None:
+    """Return the mean of the agreements that are defined; None without any."""
+    defined = [agreement for agreement in agreements if agreement is not None]
+    return sum(defined) / len(defined) if defined else None
+
+
 def control_details(items: Sequence[Any]) -> dict[str, Any]:
     """Return the details of one control of one task; the agreement of several groups of regions is their mean."""
-    agreements = [item.agreement for item in items if item.agreement is not None]
     pairs: dict[tuple[str, str], list[float]] = {}
     for item in items:
         for a, b, value in item.pairs:
@@ -38,9 +43,9 @@ def control_details(items: Sequence[Any]) -> dict[str, Any]:
     suggested = {_group(item): list(item.suggestion) for item in items if PLACE in item.id and item.suggestion}
     original = _by_rater(item.written for item in items)
     return {
-        "agreement": sum(agreements) / len(agreements) if agreements else None,
+        "agreement": mean(item.agreement for item in items),
         "n_raters": max((item.n_raters for item in items), default=0),
-        "pairs": [[a, b, sum(values) / len(values)] for (a, b), values in pairs.items()],
+        "pairs": [[a, b, mean(values)] for (a, b), values in pairs.items()],
         "matches": [match for item in items for match in _matches_of(item)],
         "unmatched": _by_rater(item.unmatched for item in items),
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),

@@ -48,7 +48,7 @@ class LoadedMeasures:
         self._cache_url = cache_url
         self._cache: Any = None
         self._measures: dict[str, Any] = {}
-        self._looking_up: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
+        self._looking_up: dict[tuple[str, ...], tuple[list[str], Any]] = {}
         self._lock = threading.RLock()
         self._model = ModelLock()
         self._models: dict[str, tuple[str | None, str | None]] = {}
@@ -92,24 +92,16 @@ class LoadedMeasures:
         softirr.errors.InputError
             Also if a terminology can't be read.
         """
+        from softirr.meaning.measures.known_pairs import with_terminology
         from softirr.meaning.policy.measure import under_policy
 
-        return under_policy(self._with_terminologies(name, tuple(terminologies)), policy)
-
-    def _with_terminologies(self, name: str, paths: tuple[str, ...]) -> Any:
-        """The measure with the terminologies as their files are now."""
-        if not paths:
-            return self.measure(name)
-        from softirr.meaning.measures.known_pairs import with_terminology
-
-        terminologies = self._opened(paths)
+        opened = self._opened(terminologies)
+        state, key = [terminology.sha256 for terminology in opened], (name, *terminologies)
         with self._lock:
-            state = tuple(terminology.sha256 for terminology in terminologies)
-            earlier_state, measure = self._looking_up.get((name, paths), (None, None))
-            if earlier_state != state:
-                measure = with_terminology(self.measure(name), terminologies)
-                self._looking_up[name, paths] = (state, measure)
-            return measure
+            if key not in self._looking_up or self._looking_up[key][0] != state:
+                measure = self.measure(name)
+                self._looking_up[key] = state, with_terminology(measure, opened) if opened else measure
+            return under_policy(self._looking_up[key][1], policy)
 
     def _opened(self, paths: Sequence[str]) -> list[Any]:
         """The terminologies as their files are now."""
@@ -117,11 +109,7 @@ class LoadedMeasures:
 
         return [opened_terminology(path) for path in paths]
 
-    def judged_measure(
-        self,
-        settings: ProjectSettings,
-        decisions: Sequence[Mapping[str, Any]] = (),
-    ) -> Any:
+    def judged_measure(self, settings: ProjectSettings, decisions: Sequence[Mapping[str, Any]] = ()) -> Any:
         """The project's measure under its policy, with its reviewers' decisions."""
         from softirr.meaning.measures.known_pairs import with_decisions
 
@@ -135,9 +123,7 @@ class LoadedMeasures:
             provenance = self.measure(name).provenance()
             self._models[name] = (getattr(provenance, "model", None), getattr(provenance, "model_sha256", None))
         model, sha256 = self._models[name]
-        terms = [
-            {"name": terminology.name, "sha256": terminology.sha256} for terminology in self._opened(terminologies)
-        ]
+        terms = [{"name": opened.name, "sha256": opened.sha256} for opened in self._opened(terminologies)]
         return {
             "measure": name,
             "model": model,
@@ -192,9 +178,7 @@ class LoadedMeasures:
             return self._cache
 
     def close(self) -> None:
-        """Release models and cache."""
-        self._measures.clear()
-        self._looking_up.clear()
+        """Close the cache."""
         if self._cache is not None:
             self._cache.close()
             self._cache = None

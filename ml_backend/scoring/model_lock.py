@@ -26,11 +26,20 @@ class ModelLock:
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
         """Wait for the lock and hold it inside the ``with`` statement. The lock is not reentrant."""
-        self._take()
+        with self._changed:
+            self._waiting += 1
+            try:
+                self._changed.wait_for(lambda: not self._taken)
+                self._taken = True
+            finally:
+                self._waiting -= 1
+                self._changed.notify_all()
         try:
             yield
         finally:
-            self._end()
+            with self._changed:
+                self._taken = False
+                self._changed.notify_all()
 
     def yield_to_waiting(self) -> None:
         """Release the lock until every waiting thread has had it. Only the holder may call this."""
@@ -51,18 +60,3 @@ class ModelLock:
             self.yield_to_waiting()
 
         return report
-
-    def _take(self) -> None:
-        with self._changed:
-            self._waiting += 1
-            try:
-                self._changed.wait_for(lambda: not self._taken)
-                self._taken = True
-            finally:
-                self._waiting -= 1
-                self._changed.notify_all()
-
-    def _end(self) -> None:
-        with self._changed:
-            self._taken = False
-            self._changed.notify_all()

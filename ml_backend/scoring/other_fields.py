@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.details import without_items
-from ml_backend.scoring.preparation import RawAnswers, raw_field, task_of
+from ml_backend.scoring.preparation import RawAnswers, SharedTexts, add_entry, raw_field, task_of
 from softirr.answers.answer import RawField
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import prepare
@@ -69,103 +68,46 @@ class FieldFit:
         return 4 * float(np.abs(moved).max(initial=0.0)) < within
 
 
-@dataclass(frozen=True)
-class FieldOfTask:
-    """One control in one task.
+def raw_fields(stored: RawAnswers) -> dict[str, RawField]:
+    """Return the raw answers to all controls of other kinds by name, read once for all of them.
 
-    Attributes
-    ----------
-    agreement : float or None
-        None if fewer than two annotators gave a value.
-    answers : dict of str to tuple of str
-        Values by rater.
-    agreed : tuple of str or None
-        Values that they agree on (`softirr.report.fields.agreed_values`).
+    A field is a set if anybody chose several values, or sorted them into buckets.
     """
-
-    agreement: float | None
-    answers: dict[str, tuple[str, ...]]
-    agreed: tuple[str, ...] | None
-
-
-@dataclass(frozen=True)
-class FieldReport:
-    """One control of another kind over the whole project.
-
-    Attributes
-    ----------
-    row : dict
-        Row of the table of fields (`softirr.report.fields.field_row`), or with a ``problem`` instead of values.
-    fit : FieldFit, optional
-        Needed to compare a task as in the project; None with a ``problem``.
-    report : dict or None
-        As `Scorer.summary` returns it for a text.
-    """
-
-    row: dict[str, Any]
-    fit: FieldFit | None = None
-    report: dict[str, Any] | None = None
+    fields, shared_texts = dict[str, RawField](), SharedTexts()
+    for number, entries in stored:
+        task = str(number)
+        for name, entry in entries.items():
+            raw = fields.setdefault(name, RawField(name, is_separate=True, is_merged=True))
+            if entry["kind"] == SET:
+                raw.kind = SET
+            add_entry(raw, task, entry, shared_texts)
+    return fields
 
 
-class FieldAnswers:
-    """The answers to controls of other kinds, read from the store once for all of them."""
-
-    def __init__(self, stored: RawAnswers) -> None:
-        self._fields: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-        interned: dict[tuple[str, ...], tuple[str, ...]] = {}  # most values occur often
-        for number, fields in stored:
-            for name, entry in fields.items():
-                answers = {
-                    intern(rater): interned.setdefault(texts := tuple(values), texts)
-                    for rater, values in entry["answers"].items()
-                }
-                field: dict[str, Any] = {
-                    "answers": answers,
-                    "excluded": entry["excluded"] or (),
-                    "kind": intern(entry["kind"]),
-                }
-                if entry.get("groups"):
-                    field["groups"] = entry["groups"]
-                self._fields.setdefault(name, []).append((number, field))
-
-    def take(self, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Return the answers to a control, and forget them."""
-        return ((number, {name: field}) for number, field in self._fields.pop(name, ()))
-
-
-def other_field(stored: RawAnswers, name: str, kind: str, settings: ProjectSettings) -> FieldReport | None:
+def other_field(
+    raw: RawField, kind: str, settings: ProjectSettings
+) -> tuple[dict[str, Any], FieldFit | None, dict[str, Any]]:
     """Return the report on one control of another kind, computed as ``softirr score`` computes it from an export.
 
     Parameters
     ----------
-    stored : iterable of (int, mapping)
-        Number and raw answers of every task.
-    name, kind : str
-        Name and kind of the control (`config.other_controls`); it is a set if anybody chose several values, or sorted
-        them into buckets. A kind of the settings replaces it.
+    raw : RawField
+        Its answers (`raw_fields`).
+    kind : str
+        Kind of the control (`config.other_controls`), unless the answers are sets. A kind of the settings replaces it.
 
     Returns
     -------
-    FieldReport or None
-        None if nobody answered it.
+    dict, FieldFit or None, dict
+        Row of the table of fields (`softirr.report.fields.field_row`), or with a ``problem`` instead of values; the fit
+        of the field, None with a problem; and the report as `Scorer.summary` returns it for a text.
     """
     from softirr import AgreementOptions, agreement
     from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import field_row
 
-    kinds: set[str] = set()
-
-    def noted() -> RawAnswers:
-        for number, fields in stored:
-            if name in fields:
-                kinds.add(fields[name]["kind"])
-                yield number, fields
-
-    raw = raw_field(noted(), name)
-    texts = [text for answer in raw.answers for text in answer.texts or ()]
-    if not texts:
-        return None
-    kind = settings.kinds.get(name) or (SET if SET in kinds else kind)
+    kind = settings.kinds.get(raw.name) or (SET if raw.kind == SET else kind)
+    texts = (text for answer in raw.answers for text in answer.texts or ())
     opposites = tuple(sorted(MissingMarks.of(settings.missing).opposites_in(texts)))
     try:
         table = _table(raw, FieldFit(kind, None, opposites), settings)
@@ -174,17 +116,17 @@ def other_field(stored: RawAnswers, name: str, kind: str, settings: ProjectSetti
             table, measure, chance=settings.chance, cache=None, progress=None, options=AgreementOptions(matches=False)
         )
     except InputError as error:
-        return FieldReport({"name": name, "kind": kind, "problem": str(error)})
+        return {"name": raw.name, "kind": kind, "problem": str(error)}, None, {}
     n_compared = sum(item.agreement is not None for item in report.items)
     values = replace(report, items=()).to_dict()
-    row = field_row(name, values) | {"n_items": n_compared}
-    return FieldReport(row, FieldFit(kind, measure.scale, opposites), without_items(values, n_compared))
+    row = field_row(raw.name, values) | {"n_items": n_compared}
+    return row, FieldFit(kind, measure.scale, opposites), without_items(values, n_compared)
 
 
 def field_of_task(
     number: int, fields: Mapping[str, Any], name: str, fit: FieldFit, settings: ProjectSettings
-) -> FieldOfTask:
-    """One control in one task, compared as in the whole project.
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...] | None]:
+    """Return the values of one control in one task by rater, and those that they agree on, if the task has no turns.
 
     Parameters
     ----------
@@ -197,25 +139,23 @@ def field_of_task(
     fit, settings
         Properties of the field over the project, and the project's settings.
     """
-    from softirr.meaning.measures.kinds import KindMeasure
-    from softirr.report.fields import agreed_values, compared_pairs
+    from softirr.report.fields import agreed_values
 
     try:
         table = _table(raw_field([(number, fields)], name), fit, settings)
     except InputError:  # no answer has a value of the kind
-        return FieldOfTask(None, {}, None)
+        return {}, None
     answers: dict[str, tuple[str, ...]] = {}
     for rater, answer in sorted(zip(table.rater.tolist(), table.answer.tolist(), strict=True)):
         answers[table.raters[rater]] = answers.get(table.raters[rater], ()) + table.texts_of(answer)
-    pairs = _pairs_by_task(compared_pairs(table, KindMeasure(table, fit.scale))).get(number, [])
     agreed = agreed_values(fit.kind, list(answers.values())) if len(table.items) == 1 else None
-    return FieldOfTask(mean_of(pairs), {rater: answers[rater] for rater in sorted(answers, key=rater_order)}, agreed)
+    return {rater: answers[rater] for rater in sorted(answers, key=rater_order)}, agreed
 
 
 def pairs_of_tasks(stored: RawAnswers, name: str, fit: FieldFit, settings: ProjectSettings) -> dict[int, list[Pair]]:
     """Return how each two annotators' answers to one control agree, by task, compared as in the whole project.
 
-    Tasks with fewer than two values are left out.
+    A pair's agreement is the mean over the turns of a dialogue. Tasks with fewer than two values are left out.
     """
     from softirr.meaning.measures.kinds import KindMeasure
     from softirr.report.fields import compared_pairs
@@ -224,24 +164,14 @@ def pairs_of_tasks(stored: RawAnswers, name: str, fit: FieldFit, settings: Proje
         table = _table(raw_field(stored, name), fit, settings)
     except InputError:  # no answer has a value of the kind
         return {}
-    return _pairs_by_task(compared_pairs(table, KindMeasure(table, fit.scale)))
-
-
-def _pairs_by_task(compared: Mapping[str, Sequence[Pair]]) -> dict[int, list[Pair]]:
-    """Return the agreement of each two annotators by task: the mean over the turns of a dialogue."""
     values: dict[int, dict[tuple[str, str], list[float]]] = {}
-    for item, pairs in compared.items():
+    for item, pairs in compared_pairs(table, KindMeasure(table, fit.scale)).items():
         for a, b, value in pairs:
             values.setdefault(task_of(item), {}).setdefault((a, b), []).append(value)
     return {
         task: [(*pair, sum(of_pair) / len(of_pair)) for pair, of_pair in pairs.items()]
         for task, pairs in values.items()
     }
-
-
-def mean_of(pairs: Sequence[Pair]) -> float | None:
-    """The agreement of a task with these pairs of annotators."""
-    return sum(value for *_, value in pairs) / len(pairs) if pairs else None
 
 
 def fits_of(summary: Mapping[str, Any] | None) -> dict[str, FieldFit]:

@@ -21,6 +21,8 @@ from softirr.text import normalize
 PLACE = "#"
 """Separates the number of a task and the number of a group of matched regions in the id of an item."""
 
+SharedTexts = dict[tuple[str, ...], tuple[str, ...]]
+"""Answers met so far: equal ones are one object, because most occur often."""
 RawAnswers = Iterable[tuple[int, Mapping[str, Any]]]
 """Numbers of tasks and their raw answers by control (`Store.answers`)."""
 
@@ -32,20 +34,24 @@ def task_of(item: str) -> int:
 
 def raw_field(answers: RawAnswers, control: str) -> RawField:
     """Return the raw answers to one control; an item is a task, or a group of matched regions in it."""
-    raw = RawField(control, is_separate=True, is_merged=True)
+    raw, shared_texts = RawField(control, is_separate=True, is_merged=True), SharedTexts()
     for number, entries in answers:
-        entry = entries.get(control)
-        if entry is None:
+        if control in entries:
+            add_entry(raw, str(number), entries[control], shared_texts)
+        else:
             raw.items[str(number)] = None
-            continue
-        groups = entry.get("groups")
-        group_items = {f"{number}{PLACE}{n}": group for n, group in enumerate(groups)} if groups else {}
-        for item, by_rater in (group_items or {str(number): entry["answers"]}).items():
-            raw.items[item] = None
-            for rater in sorted(by_rater, key=rater_order):
-                raw.answers.append(RawAnswer(item, intern(rater), tuple(map(intern, by_rater[rater]))))
-        raw.answers += (RawAnswer(str(number), rater, None, reason) for rater, reason in entry["excluded"])
     return raw
+
+
+def add_entry(raw: RawField, task: str, entry: Mapping[str, Any], shared_texts: SharedTexts) -> None:
+    """Add the answers of a task to one control."""
+    groups = {f"{task}{PLACE}{n}": group for n, group in enumerate(entry.get("groups") or ())}
+    for item, by_rater in (groups or {task: entry["answers"]}).items():
+        raw.items[item] = None
+        for rater in sorted(by_rater, key=rater_order):
+            texts = tuple(map(intern, by_rater[rater]))
+            raw.answers.append(RawAnswer(item, intern(rater), shared_texts.setdefault(texts, texts)))
+    raw.answers += (RawAnswer(task, rater, None, reason) for rater, reason in entry["excluded"])
 
 
 @dataclass(frozen=True)

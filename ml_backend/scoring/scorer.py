@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from ml_backend.project_settings import ProjectSettings
-from ml_backend.scoring.details import control_details, with_languages, without_items
+from ml_backend.scoring.details import control_details, mean, with_languages, without_items
 from ml_backend.scoring.measures import LoadedMeasures, Progress, Stopped
 from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
 from softirr.answers.missing import MarkCounts
@@ -21,7 +22,6 @@ from softirr.report.inputs import AgreementOptions
 
 if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary
-    from softirr.report.results import AgreementReport
 
 MOST_TEXTS = 20_000
 """Maximum number of distinct texts of a field that are clustered by meaning."""
@@ -89,10 +89,7 @@ class Scorer(LoadedMeasures):
             for number, scored in items.items():
                 details[number]["controls"][name] = with_languages(control_details(scored), settings.measure)
         for entry in details.values():
-            agreements = [
-                scored["agreement"] for scored in entry["controls"].values() if scored["agreement"] is not None
-            ]
-            entry["agreement"] = sum(agreements) / len(agreements) if agreements else None
+            entry["agreement"] = mean(scored["agreement"] for scored in entry["controls"].values())
         return details
 
     def _items(self, table: AnnotationTable, measure: Any, settings: ProjectSettings, progress: Any) -> Iterable[Any]:
@@ -116,11 +113,12 @@ class Scorer(LoadedMeasures):
         answers : iterable of (int, mapping)
             Raw answers of all tasks (`Store.answers`).
         """
+        import softirr
         from softirr.report.scoring import open_scoring
         from softirr.report.what_if import with_what_if
 
-        content = content or ReportContent()
-        settings, table = preparation.settings, preparation.table(answers, control)
+        content, settings = content or ReportContent(), preparation.settings
+        table, cache = preparation.table(answers, control), self.cache(settings.measure)
         options = AgreementOptions(
             chance=settings.chance,
             permutations=settings.permutations,
@@ -129,38 +127,25 @@ class Scorer(LoadedMeasures):
             meanings=content.what_if and len(table.texts) <= MOST_TEXTS,
             what_if=content.what_if,
         )
-        cache = self.cache(settings.measure)
+        problems: list[str] = []
         with self.alone_with(settings.measure, progress) as yielding:
             measure = self.judged_measure(settings, content.decisions)
-            report, problems = self._agreement(table, measure, options, content.judgments, cache, yielding)
+            agree = partial(softirr.agreement, table, measure, cache=cache, progress=yielding, options=options)
+            try:
+                report = agree(judgments=content.judgments)
+            except softirr.InputError as error:
+                if not content.judgments:
+                    raise
+                report, problems = agree(), [f"The judgments are not used: {error}"]
             n_compared = sum(item.agreement is not None for item in report.items)
-            report = replace(report, items=())  # the details of the tasks have them
-            if content.reasons is not None:
-                report = replace(report, reasons=content.reasons)
+            report = replace(report, items=(), reasons=content.reasons)  # the details of the tasks have the items
             if content.what_if:
                 with open_scoring(measure, options, cache, yielding) as scoring:
                     report = with_what_if(report, table, scoring)
-            result = without_items(report.to_dict(), n_compared)
+        result = without_items(report.to_dict(), n_compared)
         result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
         result["warnings"] += problems
         return result
-
-    @staticmethod
-    def _agreement(
-        table: AnnotationTable, measure: Any, options: Any, judgments: Sequence[Any], cache: Any, progress: Any
-    ) -> tuple[AgreementReport, list[str]]:
-        """The report with the judgments, or without them and why they are not used."""
-        import softirr
-
-        try:
-            return softirr.agreement(
-                table, measure, judgments=judgments, cache=cache, progress=progress, options=options
-            ), []
-        except softirr.InputError as error:
-            if not judgments:
-                raise
-            report = softirr.agreement(table, measure, cache=cache, progress=progress, options=options)
-            return report, [f"The judgments are not used: {error}"]
 
 
 Answers = Mapping[int, Mapping[str, Any]]

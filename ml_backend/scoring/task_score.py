@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.project_settings import LOWEST, MEAN, TEXTS, ProjectSettings
-from ml_backend.scoring.other_fields import FieldFit, mean_of, pairs_of_tasks
+from ml_backend.scoring.details import mean
+from ml_backend.scoring.other_fields import FieldFit, pairs_of_tasks
 
 Row = Mapping[str, Any]
 
@@ -75,18 +76,13 @@ def scored_by(
     scored = {}
     for number, _ in stored:
         fields = {name: entry for name, entry in details[number]["controls"].items() if "kind" not in entry}
-        for name, compared_tasks in pairs.items():
-            if number in compared_tasks:
-                compared = [list(pair) for pair in compared_tasks[number]]
-                fields[name] = {
-                    "kind": fits_that_count[name].kind,
-                    "agreement": mean_of(compared_tasks[number]),
-                    "pairs": compared,
-                }
+        for name, fit in fits_that_count.items():
+            if compared := pairs[name].get(number):
+                agreement = mean(value for _, _, value in compared)
+                fields[name] = {"kind": fit.kind, "agreement": agreement, "pairs": list(map(list, compared))}
         agreements = {name: entry["agreement"] for name, entry in fields.items() if entry["agreement"] is not None}
         names = _counted(agreements, settings.score)
-        values = [agreements[name] for name in names]
-        score = sum(values) / len(values) if values else None
+        score = mean(agreements[name] for name in names)
         scored[number] = {**details[number], "agreement": score, "controls": fields, "counted": names}
     return scored
 

@@ -146,7 +146,7 @@ class TaskStore(Database):
     def put_written(self, project: int, predictions: Mapping[int, tuple[int | None, str]]) -> None:
         """Store the predictions that Label Studio has now: task number -> (id or None, hash)."""
         names = ("prediction_id", "prediction_hash")
-        self._set_each(project, {n: dict(zip(names, written, strict=True)) for n, written in predictions.items()})
+        self._set_each(project, {n: dict(zip(names, prediction, strict=True)) for n, prediction in predictions.items()})
 
     def forget_predictions(self, project: int, numbers: Sequence[int] | None = None) -> None:
         """Note that the predictions of these tasks, or of all, are unknown, so that the tasks are read again."""

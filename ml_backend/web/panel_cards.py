@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.review.field_entries import FieldEntry
-from ml_backend.scoring.other_fields import FieldOfTask
 from ml_backend.web.responses import moment
 from softirr.answers.kinds import find_kind
 from softirr.answers.labelstudio_results import readable_name
@@ -79,18 +78,20 @@ def text_field(
     }
 
 
-def other_field(entry: FieldEntry, kind: str, field: FieldOfTask) -> dict[str, Any]:
+def other_field(
+    entry: FieldEntry, kind: str, answers: Mapping[str, tuple[str, ...]], agreed: Sequence[str] | None
+) -> dict[str, Any]:
     """Return a field of choices, ratings or the like: its values with who gave them, and their majority or median."""
     by_values: dict[tuple[str, ...], list[str]] = {}
-    for rater, chosen_values in field.answers.items():
-        by_values.setdefault(tuple(chosen_values), []).append(rater)
+    for rater, chosen_values in answers.items():
+        by_values.setdefault(chosen_values, []).append(rater)
     ordered = sorted(by_values.items(), key=lambda item: -len(item[1]))
     return {
         "name": entry.name,
         "title": entry.title,
         "kind": kind,
         "values": [{"values": list(chosen_values), "raters": raters} for chosen_values, raters in ordered],
-        "suggestion": None if field.agreed is None else list(field.agreed),
+        "suggestion": None if agreed is None else list(agreed),
         "suggested_by": find_kind(kind).agreed_by,
     }
 

@@ -184,9 +184,9 @@ class PanelState:
             fit = fits.get(entry.control)
             if fit is not None:
                 answers = {entry.control: entry.entry}
-                field = field_of_task(task["number"], answers, entry.control, fit, self.settings)
-                if field.answers:
-                    yield other_field(entry, fit.kind, field)
+                values, agreed = field_of_task(task["number"], answers, entry.control, fit, self.settings)
+                if values:
+                    yield other_field(entry, fit.kind, values, agreed)
 
     def _agreed(self, task: Row) -> dict[str, Any] | None:
         rows = AgreedStore(self.services.store).current(self.project["id"], tasks=[task["number"]])

@@ -67,7 +67,7 @@ class TaskScorer:
         details, set_aside = score_or_set_aside(score, answers)
         for number in set_aside:
             log.warning("project %d: task %d could not be scored and is set aside", self._run.number, number)
-        changed = {number: {"answers": own, "answers_hash": answers_hash(own)} for number, own in set_aside.items()}
+        changed = {number: {"answers": none, "answers_hash": answers_hash(none)} for number, none in set_aside.items()}
         self._store.put_answers(self._project, changed)
         rows = [{**row, **changed.get(row["number"], {})} for row in rows]
         with self._states.lock:
@@ -87,10 +87,10 @@ class TaskScorer:
         dict of str to FieldFit
             The fits that scores are made with.
         """
-        waited, before = self._fits is None, counting(self._fits or {}, self._settings)
-        near = {name: fit for name, fit in before.items() if name in fits and fit.is_near(fits[name], LEAST_CHANGE)}
+        waited, old_fits = self._fits is None, counting(self._fits or {}, self._settings)
+        near = {name: fit for name, fit in old_fits.items() if name in fits and fit.is_near(fits[name], LEAST_CHANGE)}
         self._fits = {**fits, **near}
-        if not waited and counting(self._fits, self._settings) == before:
+        if not waited and counting(self._fits, self._settings) == old_fits:
             return self._fits
         for rows in self._store.scored(self._project):
             self._run.check()

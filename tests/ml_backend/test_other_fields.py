@@ -12,7 +12,8 @@ from markupsafe import escape
 import softirr
 from ml_backend.labelstudio.config import other_controls
 from ml_backend.project_settings import effective
-from ml_backend.scoring.other_fields import FieldFit, field_of_task
+from ml_backend.scoring.details import mean
+from ml_backend.scoring.other_fields import FieldFit, pairs_of_tasks
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 from softirr.report.fields import field_row
@@ -190,10 +191,8 @@ def test_each_task_is_compared_as_in_the_whole_project(bench: Bench) -> None:
         fit = FieldFit.from_dict(json.loads(json.dumps(bench.row["summary"]["fits"][name])))
         items = softirr.agreement(tables[name]).items
         stored = dict(bench.store.fields(bench.row["id"]))
-        of_tasks = {
-            str(n): field_of_task(n, answers_of_task, name, fit, project_settings).agreement
-            for n, answers_of_task in stored.items()
-        }
+        pairs = pairs_of_tasks(stored.items(), name, fit, project_settings)
+        of_tasks = {str(n): mean(value for _, _, value in pairs.get(n, ())) for n in stored}
         by_export = {item.id: item.agreement for item in items}
         assert {n for n, agreement in of_tasks.items() if agreement is None} == {
             n for n, agreement in by_export.items() if agreement is None
