@@ -72,7 +72,7 @@ def _group(item: Any) -> str:
 def _matches_of(item: Any) -> list[dict[str, Any]]:
     """Return the matches of an item, with the number of its group of matched regions."""
     group = {"place": int(_group(item))} if PLACE in item.id else {}
-    return [(dict(match) if isinstance(match, Mapping) else match.to_dict()) | group for match in item.matches]
+    return [match.to_dict() | group for match in item.matches]
 
 
 def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> tuple[ReasonSummary, list[str]]:

@@ -18,8 +18,10 @@ from softirr.meaning.measures.suitability import BUNDLED
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.text import normalize
 
-Progress = Callable[[int, int], Any]
-"""Called with the numbers of done and of all pairs; may raise `Stopped`."""
+Progress = Callable[[int, int], Any] | None
+"""Called with the numbers of done and of all pairs, if it is not None; may raise `Stopped`."""
+Decisions = Sequence[Mapping[str, Any]]
+"""Reviewers' decisions (`Store.decisions`)."""
 
 
 class Stopped(Exception):
@@ -109,7 +111,7 @@ class LoadedMeasures:
 
         return [opened_terminology(path) for path in paths]
 
-    def judged_measure(self, settings: ProjectSettings, decisions: Sequence[Mapping[str, Any]] = ()) -> Any:
+    def judged_measure(self, settings: ProjectSettings, decisions: Decisions = ()) -> Any:
         """The project's measure under its policy, with its reviewers' decisions."""
         from softirr.meaning.measures.known_pairs import with_decisions
 
@@ -133,7 +135,7 @@ class LoadedMeasures:
         }
 
     @contextlib.contextmanager
-    def alone_with(self, measure: str, progress: Progress | None = None) -> Iterator[Progress | None]:
+    def alone_with(self, measure: str, progress: Progress = None) -> Iterator[Progress]:
         """Hold the model's lock if the measure needs a model: a model serves one job at a time.
 
         Yields the `progress` to pass to long work, which then lets short work go first between two batches.

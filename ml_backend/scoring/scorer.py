@@ -5,19 +5,17 @@ Tasks with texts that cannot be scored are set aside, so that one text never sto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.details import control_details, mean, with_languages, without_items
-from ml_backend.scoring.measures import LoadedMeasures, Progress, Stopped
+from ml_backend.scoring.measures import Decisions, LoadedMeasures, Progress, Stopped
 from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
 from softirr.answers.missing import MarkCounts
-from softirr.answers.table import AnnotationTable
 from softirr.report.inputs import AgreementOptions
 
 if TYPE_CHECKING:
@@ -26,6 +24,13 @@ if TYPE_CHECKING:
 MOST_TEXTS = 20_000
 """Maximum number of distinct texts of a field that are clustered by meaning."""
 NOT_SCORED = "set aside: softirr could not score the texts of this task ({}); report this as an error of softirr"
+_SOUND = {"answers": {"1": ["fever"], "2": ["cough"]}, "excluded": []}
+"""Answers that every measure can score: if these fail, the measure is at fault and no text is."""
+_NOT_OF_A_TEXT = (Stopped, OSError, sa.exc.SQLAlchemyError)
+Answers = Mapping[int, Mapping[str, Any]]
+"""Task -> raw answers (`ml_backend.labelstudio.answers.task_answers`)."""
+TaskDetails = dict[int, dict[str, Any]]
+"""Task -> details of its scoring (`Scorer.task_details`)."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class ReportContent:
         Also compute the meanings, and the headline without each attribute.
     """
 
-    decisions: Sequence[Mapping[str, Any]] = ()
+    decisions: Decisions = ()
     judgments: Sequence[Any] = ()
     reasons: ReasonSummary | None = None
     what_if: bool = True
@@ -55,21 +60,9 @@ class Scorer(LoadedMeasures):
     """Scores tasks and projects with the measures of this process."""
 
     def task_details(
-        self,
-        answers: Mapping[int, Mapping[str, Any]],
-        preparation: AnswerPreparation,
-        *,
-        decisions: Sequence[Mapping[str, Any]] = (),
-        progress: Progress | None = None,
-    ) -> dict[int, dict[str, Any]]:
+        self, answers: Answers, preparation: AnswerPreparation, decisions: Decisions = (), progress: Progress = None
+    ) -> TaskDetails:
         """Return agreement, matches and suggestion of tasks, per control.
-
-        Parameters
-        ----------
-        answers : mapping
-            Task number -> raw answers (`ml_backend.labelstudio.answers.task_answers`).
-        decisions : sequence
-            Reviewers' decisions (`Store.decisions`).
 
         Returns
         -------
@@ -77,14 +70,16 @@ class Scorer(LoadedMeasures):
             Task number -> ``{"agreement", "controls": {name: {"agreement", "n_raters", "pairs", "matches", "unmatched",
             "suggestion", "reasons"}}}``; the task's agreement is the mean over its controls that have one.
         """
-        details: dict[int, dict[str, Any]] = {number: {"agreement": None, "controls": {}} for number in answers}
+        details: TaskDetails = {number: {"agreement": None, "controls": {}} for number in answers}
+        from softirr.report.items import item_agreement
+
         settings = preparation.settings
         for name in dict.fromkeys(name for entries in answers.values() for name in entries):
             present = [(number, entries) for number, entries in answers.items() if name in entries]
             items: dict[int, list[Any]] = {}
             with self.alone_with(settings.measure, progress) as yielding:
-                measure = self.judged_measure(settings, decisions)
-                for item in self._items(preparation.table(present, name), measure, settings, yielding):
+                table, measure = preparation.table(present, name), self.judged_measure(settings, decisions)
+                for item in item_agreement(table, measure, cache=self.cache(settings.measure), progress=yielding):
                     items.setdefault(task_of(item.id), []).append(item)
             for number, scored in items.items():
                 details[number]["controls"][name] = with_languages(control_details(scored), settings.measure)
@@ -92,19 +87,50 @@ class Scorer(LoadedMeasures):
             entry["agreement"] = mean(scored["agreement"] for scored in entry["controls"].values())
         return details
 
-    def _items(self, table: AnnotationTable, measure: Any, settings: ProjectSettings, progress: Any) -> Iterable[Any]:
-        from softirr.report.items import item_agreement
+    def score_or_set_aside(
+        self, answers: Answers, preparation: AnswerPreparation, decisions: Decisions = (), progress: Progress = None
+    ) -> tuple[TaskDetails, dict[int, dict[str, Any]]]:
+        """Score tasks together; if that fails, score them one by one, and without texts those that cannot be scored.
 
-        return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
+        Returns
+        -------
+        dict of int to dict, dict of int to dict
+            Details of the tasks, and the answers of each that could not be scored: none, and each rater with the
+            reason.
+
+        Raises
+        ------
+        Exception
+            Errors that no text causes: the work was ended, the store is unavailable, or the measure fails with any
+            text.
+        """
+        score = partial(self.task_details, preparation=preparation, decisions=decisions, progress=progress)
+        try:
+            return score(answers), {}
+        except _NOT_OF_A_TEXT:
+            raise
+        except Exception:  # noqa: BLE001 - whatever a text makes a measure do
+            score({0: {name: _SOUND for entries in answers.values() for name in entries}})
+        details: TaskDetails = {}
+        set_aside: dict[int, dict[str, Any]] = {}
+        for number, entries in answers.items():
+            try:
+                details |= score({number: entries})
+            except _NOT_OF_A_TEXT:
+                raise
+            except Exception as error:  # noqa: BLE001 - as above
+                reason = NOT_SCORED.format(type(error).__name__)
+                set_aside[number] = {name: _without_texts(entry, reason) for name, entry in entries.items()}
+        return details | score(set_aside), set_aside
 
     def summary(
         self,
         answers: RawAnswers,
         control: str,
         preparation: AnswerPreparation,
-        content: ReportContent | None = None,
+        content: ReportContent = ReportContent(),
         *,
-        progress: Progress | None = None,
+        progress: Progress = None,
     ) -> dict[str, Any]:
         """Return the report on one control over the whole project, without its items.
 
@@ -117,8 +143,7 @@ class Scorer(LoadedMeasures):
         from softirr.report.scoring import open_scoring
         from softirr.report.what_if import with_what_if
 
-        content, settings = content or ReportContent(), preparation.settings
-        table, cache = preparation.table(answers, control), self.cache(settings.measure)
+        settings, table = preparation.settings, preparation.table(answers, control)
         options = AgreementOptions(
             chance=settings.chance,
             permutations=settings.permutations,
@@ -127,7 +152,7 @@ class Scorer(LoadedMeasures):
             meanings=content.what_if and len(table.texts) <= MOST_TEXTS,
             what_if=content.what_if,
         )
-        problems: list[str] = []
+        cache = self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as yielding:
             measure = self.judged_measure(settings, content.decisions)
             agree = partial(softirr.agreement, table, measure, cache=cache, progress=yielding, options=options)
@@ -136,64 +161,16 @@ class Scorer(LoadedMeasures):
             except softirr.InputError as error:
                 if not content.judgments:
                     raise
-                report, problems = agree(), [f"The judgments are not used: {error}"]
+                report = agree()
+                report = replace(report, warnings=(*report.warnings, f"The judgments are not used: {error}"))
             n_compared = sum(item.agreement is not None for item in report.items)
             report = replace(report, items=(), reasons=content.reasons)  # the details of the tasks have the items
             if content.what_if:
                 with open_scoring(measure, options, cache, yielding) as scoring:
                     report = with_what_if(report, table, scoring)
-        result = without_items(report.to_dict(), n_compared)
-        result["missing_marks"] = MarkCounts.of(table, preparation.marks(control).beside(table.texts)).to_dict()
-        result["warnings"] += problems
-        return result
+        marks = preparation.marks(control).beside(table.texts)
+        return without_items(report.to_dict(), n_compared) | {"missing_marks": MarkCounts.of(table, marks).to_dict()}
 
 
-Answers = Mapping[int, Mapping[str, Any]]
-_SOUND = {"answers": {"1": ["fever"], "2": ["cough"]}, "excluded": []}
-"""Answers that every measure can score: if these fail, the measure is at fault and no text is."""
-_NOT_OF_A_TEXT = (Stopped, OSError, sa.exc.SQLAlchemyError)
-
-
-def score_or_set_aside(
-    score: Callable[[Answers], dict[int, dict[str, Any]]], answers: Answers
-) -> tuple[dict[int, dict[str, Any]], dict[int, dict[str, Any]]]:
-    """Score tasks together; if that fails, score them one by one, and without texts those that cannot be scored.
-
-    Parameters
-    ----------
-    score : callable
-        Returns the details of tasks by their number.
-    answers : mapping of int to mapping
-        The answers of each task.
-
-    Returns
-    -------
-    dict of int to dict, dict of int to dict
-        Details of the tasks, and the answers of each that could not be scored: none, and each rater with the reason.
-
-    Raises
-    ------
-    Exception
-        Errors of `score` that no text causes: the work was ended, the store is unavailable, or the measure fails with
-        any text.
-    """
-    try:
-        return score(answers), {}
-    except _NOT_OF_A_TEXT:
-        raise
-    except Exception:  # noqa: BLE001 - whatever a text makes a measure do
-        score({0: {name: _SOUND for entry in answers.values() for name in entry}})
-    details: dict[int, dict[str, Any]] = {}
-    set_aside: dict[int, dict[str, Any]] = {}
-    for number, entries in answers.items():
-        try:
-            details |= score({number: entries})
-        except _NOT_OF_A_TEXT:
-            raise
-        except Exception as error:  # noqa: BLE001 - as above
-            reason = NOT_SCORED.format(type(error).__name__)
-            set_aside[number] = {
-                name: {"answers": {}, "excluded": entry["excluded"] + [[rater, reason] for rater in entry["answers"]]}
-                for name, entry in entries.items()
-            }
-    return details | score(set_aside), set_aside
+def _without_texts(entry: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    return {"answers": {}, "excluded": entry["excluded"] + [[rater, reason] for rater in entry["answers"]]}

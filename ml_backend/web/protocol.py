@@ -33,7 +33,6 @@ from ml_backend.project_settings import refused as refused_options
 from ml_backend.review.release import is_released
 from ml_backend.scoring.measures import needs_model
 from ml_backend.scoring.preparation import AnswerPreparation
-from ml_backend.scoring.scorer import score_or_set_aside
 from ml_backend.scoring.task_score import counts_fields
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.reviews import ReviewStore
@@ -210,17 +209,14 @@ def _computed(
         name for answers in missing.values() for name, entry in answers.items() if any(entry["answers"].values())
     }
     preparation = replace(preparation, unanswered=preparation.unanswered - answered)
-
-    def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
-        return services().scorer.task_details(answers, preparation, decisions=decisions)
-
     results: dict[int, dict[str, Any]] = {}
     for start in range(0, len(positions), PREDICT_BATCH):
         if time.monotonic() > deadline:
             break
         batch = positions[start : start + PREDICT_BATCH]
         # By position, because a request may name a task twice.
-        details, _ = score_or_set_aside(score, {position: missing[position] for position in batch})
+        answers = {position: missing[position] for position in batch}
+        details, _ = services().scorer.score_or_set_aside(answers, preparation, decisions=decisions)
         results |= {position: _result(details[position], controls, settings) for position in batch}
     return results
 

@@ -8,7 +8,7 @@ from ml_backend.labelstudio.answers import answers_hash, texts_of
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.review.release import is_released
 from ml_backend.scoring.other_fields import FieldFit, fits_of
-from ml_backend.scoring.scorer import Scorer, score_or_set_aside
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counting, counts_fields, scored_by
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
@@ -57,14 +57,10 @@ class TaskScorer:
             Rows of `unscored`.
         """
         decisions, preparation = self._store.decisions(self._project), self._states.preparation
-
-        def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
-            return self._scorer.task_details(
-                answers, preparation, decisions=decisions, progress=lambda *_: self._run.check()
-            )
-
         answers = {row["number"]: texts_of(row["answers"]) for row in rows}
-        details, set_aside = score_or_set_aside(score, answers)
+        details, set_aside = self._scorer.score_or_set_aside(
+            answers, preparation, decisions=decisions, progress=lambda *_: self._run.check()
+        )
         for number in set_aside:
             log.warning("project %d: task %d could not be scored and is set aside", self._run.number, number)
         changed = {number: {"answers": none, "answers_hash": answers_hash(none)} for number, none in set_aside.items()}

@@ -10,11 +10,14 @@ import sqlalchemy as sa
 import softirr
 from ml_backend.app import create_app
 from ml_backend.labelstudio import answers as reading
+from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.measures import Stopped
-from ml_backend.scoring.scorer import Scorer, score_or_set_aside
+from ml_backend.scoring.preparation import AnswerPreparation
+from ml_backend.scoring.scorer import Scorer
 from softirr.answers.preparation import LONGEST_TEXT
 from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
+from softirr.report import items
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_project import LABEL_CONFIG, NUMBER
 
@@ -33,14 +36,14 @@ def three_tasks(bench: Bench, text: str) -> list[int]:
 
 
 def break_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Scorer._items
+    original = items.item_agreement
 
-    def items(self: Scorer, table: Any, *arguments: Any) -> Any:
+    def item_agreement(table: Any, *arguments: Any, **options: Any) -> Any:
         if any("hostile" in text for text in table.texts):
             raise RecursionError
-        return original(self, table, *arguments)
+        return original(table, *arguments, **options)
 
-    monkeypatch.setattr(Scorer, "_items", items)
+    monkeypatch.setattr(items, "item_agreement", item_agreement)
 
 
 def test_a_text_that_fails_in_the_scorer_is_set_aside(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,26 +125,32 @@ def test_hostile_texts_are_scored_with_their_project(bench: Bench, text: str) ->
     assert excluded(bench) == []
 
 
-def test_only_the_fault_of_a_text_sets_a_task_aside() -> None:
-    def score(answers: Any) -> dict[int, dict[str, Any]]:
+class _Failing(Scorer):
+    """Fails with a bad text, with every text if the failure is no ValueError, or as the store does."""
+
+    failure: type[Exception] = ValueError
+    is_locked = False
+
+    def task_details(self, answers: Any, *_: Any, **__: Any) -> dict[int, dict[str, Any]]:
+        if self.is_locked and 0 not in answers and len(answers) < 9:
+            raise sa.exc.OperationalError("", {}, Exception())
         for number, entry in answers.items():
-            if "bad" in str(entry) or kind is not ValueError:
-                raise kind(number)
+            if "bad" in str(entry) or self.failure is not ValueError:
+                raise self.failure(number)
         return {number: {} for number in answers}
 
+
+def test_only_the_fault_of_a_text_sets_a_task_aside() -> None:
     texts = ["bad" if number in (3, 8) else "fever" for number in range(9)]
     tasks = {number: {"findings": {"answers": {"1": [text]}, "excluded": []}} for number, text in enumerate(texts)}
-    kind: type[Exception] = ValueError
-    details, set_aside = score_or_set_aside(score, tasks)
+    scorer, preparation = _Failing(), AnswerPreparation(ProjectSettings())
+    details, set_aside = scorer.score_or_set_aside(tasks, preparation)
     assert set(set_aside) == {3, 8} and set(details) == set(tasks)
-
-    def locked(answers: Any) -> dict[int, dict[str, Any]]:
-        if 0 not in answers and len(answers) < 9:
-            raise sa.exc.OperationalError("", {}, Exception())
-        return score(answers)
-
+    scorer.is_locked = True
     with pytest.raises(sa.exc.OperationalError):  # the store fails while the task at fault is looked for
-        score_or_set_aside(locked, tasks)
-    for kind in (Stopped, OSError, InputError):  # ended, no disk, a measure that fails with every text
-        with pytest.raises(kind):
-            score_or_set_aside(score, tasks)
+        scorer.score_or_set_aside(tasks, preparation)
+    scorer.is_locked = False
+    for failure in (Stopped, OSError, InputError):  # ended, no disk, a measure that fails with every text
+        scorer.failure = failure
+        with pytest.raises(failure):
+            scorer.score_or_set_aside(tasks, preparation)
