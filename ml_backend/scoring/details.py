@@ -37,16 +37,21 @@ def mean(agreements: Iterable[float | None]) -> float | None:
 def control_details(items: Sequence[Any]) -> dict[str, Any]:
     """Return the details of one control of one task; the agreement of several groups of regions is their mean."""
     pairs: dict[tuple[str, str], list[float]] = {}
+    matches: list[dict[str, Any]] = []
+    suggested: dict[str, list[str]] = {}
     for item in items:
         for a, b, value in item.pairs:
             pairs.setdefault((a, b), []).append(value)
-    suggested = {_group(item): list(item.suggestion) for item in items if PLACE in item.id and item.suggestion}
+        group = item.id.partition(PLACE)[2]  # number of the group of matched regions; empty for a whole task
+        matches += (match.to_dict() | ({"place": int(group)} if group else {}) for match in item.matches)
+        if group and item.suggestion:
+            suggested[group] = list(item.suggestion)
     original = _by_rater(item.written for item in items)
     return {
         "agreement": mean(item.agreement for item in items),
         "n_raters": max((item.n_raters for item in items), default=0),
         "pairs": [[a, b, mean(values)] for (a, b), values in pairs.items()],
-        "matches": [match for item in items for match in _matches_of(item)],
+        "matches": matches,
         "unmatched": _by_rater(item.unmatched for item in items),
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
         "reasons": [reason.with_broader() for item in items for reason in item.reasons][:MOST_REASONS],
@@ -62,17 +67,6 @@ def _by_rater(texts_of_items: Iterable[Mapping[str, Iterable[str]]]) -> dict[str
         for rater, texts in texts_of_item.items():
             texts_of.setdefault(rater, []).extend(texts)
     return texts_of
-
-
-def _group(item: Any) -> str:
-    """Return the number of the group of matched regions that an item is; empty for a whole task."""
-    return str(item.id.partition(PLACE)[2])
-
-
-def _matches_of(item: Any) -> list[dict[str, Any]]:
-    """Return the matches of an item, with the number of its group of matched regions."""
-    group = {"place": int(_group(item))} if PLACE in item.id else {}
-    return [match.to_dict() | group for match in item.matches]
 
 
 def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> tuple[ReasonSummary, list[str]]:

@@ -8,7 +8,7 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.project_settings import ProjectSettings
@@ -116,8 +116,12 @@ class LoadedMeasures:
         from softirr.meaning.measures.known_pairs import with_decisions
 
         measure = self.measure_under(settings.measure, settings.policy, settings.terminologies)
-        decided = _verdicts(decisions, casefold=settings.casefold)
-        return with_decisions(measure, decided) if decided else measure
+        verdicts: dict[tuple[str, str], bool] = {}  # by unordered pair of normalized texts; the latest one counts
+        for row in sorted(decisions, key=lambda row: row["decided_at"]):
+            a, b = sorted(normalize(row[name], casefold=settings.casefold) for name in ("text_a", "text_b"))
+            if a != b:
+                verdicts[a, b] = bool(row["same"])
+        return with_decisions(measure, verdicts) if verdicts else measure
 
     def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
         """Name and model of a measure, the policy of the project if it has one, and its terminologies."""
@@ -184,13 +188,3 @@ class LoadedMeasures:
         if self._cache is not None:
             self._cache.close()
             self._cache = None
-
-
-def _verdicts(decisions: Iterable[Mapping[str, Any]], *, casefold: bool = False) -> dict[tuple[str, str], bool]:
-    """Return whether two texts are the same by unordered pair of normalized texts; the latest decision counts."""
-    verdict: dict[tuple[str, str], bool] = {}
-    for row in sorted(decisions, key=lambda row: row["decided_at"]):
-        a, b = sorted((normalize(row["text_a"], casefold=casefold), normalize(row["text_b"], casefold=casefold)))
-        if a != b:
-            verdict[a, b] = bool(row["same"])
-    return verdict

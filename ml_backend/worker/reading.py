@@ -17,6 +17,7 @@ from ml_backend.store.database import Row
 from ml_backend.store.tasks import NO_PREDICTION
 from ml_backend.worker.project_run import ProjectRun
 from ml_backend.worker.users import Users
+from softirr.answers.labelstudio_results import mappings
 
 log = logging.getLogger(__name__)
 
@@ -62,12 +63,7 @@ class TaskReader:
         Whether Label Studio's list of tasks was unreliable.
     """
 
-    def __init__(
-        self,
-        run: ProjectRun,
-        note: Callable[[Sequence[Mapping[str, Any]]], None],
-        between_pages: Callable[[], None],
-    ):
+    def __init__(self, run: ProjectRun, note: Callable[[Sequence[Row]], None], between_pages: Callable[[], None]):
         self._run, self._note, self._between_pages = run, note, between_pages
         self.store, self.client = run.store, run.client
         self.project, self.number = run.project, run.number
@@ -104,16 +100,16 @@ class TaskReader:
             listed, is_sound = self._list()
             unread = self._read_stale([number for number in unread if number in listed], listed)
         if is_sound:
-            self._drop([number for number in stamps if number not in listed])
+            gone = [number for number in stamps if number not in listed]
+            self.store.drop_tasks(self.project, gone)
+            self._note_changed(len(gone))
         self.incomplete = bool(unread) or not is_sound
         if unread:
             log.warning("project %d: %d of the listed tasks could not be read", self.number, len(unread))
         now = time.time()
         values: dict[str, Any] = {"list_due": now + LISTING_SHARE * (time.monotonic() - started)}
-        if self.incomplete:
-            values["pulled_at"] = None
-        elif self._run.row()["pulled_at"] is None:
-            values["pulled_at"] = now
+        if self.incomplete or self._run.row()["pulled_at"] is None:
+            values["pulled_at"] = None if self.incomplete else now
         self.store.update_project(self.project, **values)
 
     def read_marked(self) -> None:
@@ -152,21 +148,13 @@ class TaskReader:
             n_after = self.client.project(self.number)["task_number"]
             if len(listed) >= min(n_before, n_after):
                 return listed, True
-        log.warning(
-            "project %d: Label Studio lists %d tasks and counts %d, nothing is removed",
-            self.number,
-            len(listed),
-            n_after,
-        )
+        counts = len(listed), n_after
+        log.warning("project %d: Label Studio lists %d tasks and counts %d, nothing is removed", self.number, *counts)
         return listed, False
 
     @staticmethod
     def _stale(listed: Mapping[int, tuple[str, int]], stamps: Mapping[int, tuple[str | None, int]]) -> list[int]:
         return [number for number, dated in listed.items() if stamps.get(number) != dated]
-
-    def _drop(self, gone: Sequence[int]) -> None:
-        self.store.drop_tasks(self.project, gone)
-        self._note_changed(len(gone))
 
     def _note_changed(self, n: int) -> None:
         """Count changed tasks; the store notes them at once, so that an interrupted run does not lose it."""
@@ -182,14 +170,9 @@ class TaskReader:
         for _ in range(2):
             if len(unread) <= min(FEW, len(listed) / 2):
                 break
-            since = min(listed[number][0] for number in unread)
-            pages = tasks.pages(
-                self.client,
-                self.number,
-                page_size=self._run.operator.page_size,
-                updated_after=_earlier(since) if since else None,
-                above=min(unread) - 1,
-            )
+            since, size = min(listed[number][0] for number in unread), self._run.operator.page_size
+            earliest = _earlier(since) if since else None
+            pages = tasks.pages(self.client, self.number, page_size=size, updated_after=earliest, above=min(unread) - 1)
             unread -= self._read_pages(pages, total=len(unread))
         if len(unread) <= FEW:
             unread -= self.read_each(unread)
@@ -228,32 +211,28 @@ class TaskReader:
 
     def _prediction(self, task: Mapping[str, Any], desired: str | None) -> dict[str, Any]:
         """Return the id and hash of a task's prediction of our version, and remove its duplicates."""
-        our_predictions = [
-            (prediction["id"], prediction_hash(prediction))
-            for prediction in task.get("predictions") or ()
-            if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION
-        ]
-        if not our_predictions:
+        hashes = {
+            prediction["id"]: prediction_hash(prediction)
+            for prediction in mappings(task.get("predictions"))
+            if prediction.get("model_version") == MODEL_VERSION
+        }
+        if not hashes:
             return {"prediction_id": None, "prediction_hash": NO_PREDICTION}
-        first = min(our_predictions, key=lambda entry: (entry[1] != desired, entry[0]))
-        for number, _ in our_predictions:
-            if number != first[0]:
-                self.client.delete_prediction(number)
-                self.removed += 1
-        return {"prediction_id": first[0], "prediction_hash": first[1]}
+        first = min(hashes, key=lambda number: (hashes[number] != desired, number))
+        for number in hashes.keys() - {first}:
+            self.client.delete_prediction(number)
+            self.removed += 1
+        return {"prediction_id": first, "prediction_hash": hashes[first]}
 
-    def _note_agreed(
-        self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], asked_at: float
-    ) -> None:
+    def _note_agreed(self, page: Sequence[Mapping[str, Any]], rows: Sequence[Row], asked_at: float) -> None:
         """Record ground truths that people set in Label Studio as agreed answers."""
         read: dict[int, dict[str, dict[str, Any]]] = {}
         starred: dict[int, int | None] = {}
         for task, row in zip(page, rows, strict=True):
             if not task.get("unreadable"):
-                read[row["number"]] = agreed_in(task, row["answers"], self._run.reading)
-                annotation = ground_truth_of(task)
-                starred[row["number"]] = None if annotation is None else annotation["id"]
-                for entry in read[row["number"]].values():
+                read[row["number"]] = agreed = agreed_in(task, row["answers"], self._run.reading)
+                starred[row["number"]] = (ground_truth_of(task) or {}).get("id")
+                for entry in agreed.values():
                     entry["reviewer"] = self.users.name(entry["reviewer_id"])
         AgreedStore(self.store).note_read(self.project, read, starred, asked_at=asked_at)
 

@@ -14,7 +14,6 @@ class Users:
     def __init__(self, run: ProjectRun):
         self._run = run
         self._met: set[str] = set()
-        self._nameless: set[str] = set()  # users without a name, requested before
         self._emails: dict[str, str] = {}  # with the users' ids
 
     def update(self) -> None:
@@ -34,10 +33,7 @@ class Users:
         """
         entries = [entry for row in rows for entry in row["answers"].values()]
         met = {rater for entry in entries for rater in entry["answers"]}
-        met |= {str(rater) for entry in entries for rater, _ in entry["excluded"]}
-        if any(rater.isdigit() for rater in met - self._met - set(self._run.row()["raters"])):
-            self.update()
-        self._met |= met
+        self._ask_for(met | {str(rater) for entry in entries for rater, _ in entry["excluded"]})
 
     def name(self, user: str) -> str:
         """The name of a user; empty if Label Studio does not know it.
@@ -47,10 +43,14 @@ class Users:
         user : str
             The id.
         """
-        if user not in self._run.row()["raters"] and user not in self._nameless:
-            self.update()
-            self._nameless.add(user)
+        self._ask_for({user})
         return self._run.row()["raters"].get(user, "")
+
+    def _ask_for(self, users: set[str]) -> None:
+        """Ask for the names of users, unless all are known or were met before."""
+        if any(user.isdigit() for user in users - self._met - set(self._run.row()["raters"])):
+            self.update()
+        self._met |= users
 
     def identify_drafters(self, page: Iterable[Mapping[str, Any]]) -> None:
         """Give drafts the id of their user: Label Studio has only the email address.

@@ -14,7 +14,8 @@ from ml_backend.labelstudio.config import PredictionChecker
 from ml_backend.labelstudio.errors import LabelStudioError, WriteUnknown
 from ml_backend.labelstudio.predictions import with_task
 from ml_backend.settings import MODEL_VERSION
-from ml_backend.store.store import Row, is_connected
+from ml_backend.store.database import Row, in_parts
+from ml_backend.store.store import is_connected
 from ml_backend.store.tasks import NO_PREDICTION
 from ml_backend.worker.project_run import ProjectRun
 
@@ -27,7 +28,6 @@ MOST_REFUSED = 200
 """Number of refused predictions that deleted tasks can explain."""
 REWRITE_FROM, REWRITE_SHARE = 200, 0.2
 """Number and share of changes from which deleting the version and a bulk import are faster than single PATCHes."""
-READ_AT_ONCE = 500
 
 Batch = list[tuple[int, dict[str, Any], str]]
 """Task, prediction and its hash."""
@@ -72,9 +72,8 @@ class PredictionWriter:
                 self._rewrite(changes, set(creates))
                 return
             # A prediction without an id came from a bulk import: the next reading finds it.
-            self.store.forget_predictions(
-                self.project, [row["number"] for row in changes if row["prediction_id"] is None]
-            )
+            nameless = [row["number"] for row in changes if row["prediction_id"] is None]
+            self.store.forget_predictions(self.project, nameless)
             self._change([row for row in changes if row["prediction_id"] is not None])
             self._create(creates)
         except WriteUnknown as error:
@@ -113,8 +112,7 @@ class PredictionWriter:
 
     def _change(self, rows: Sequence[Row]) -> None:
         """Update or remove single predictions."""
-        for start in range(0, len(rows), 100):
-            chunk = rows[start : start + 100]
+        for chunk in in_parts(rows):
             details = self.store.get_tasks(self.project, [row["number"] for row in chunk], columns=("details",))
             for row in chunk:
                 self._run.check()
@@ -149,8 +147,7 @@ class PredictionWriter:
     def _create(self, numbers: Sequence[int]) -> None:
         batch: Batch = []
         size = 0
-        for start in range(0, len(numbers), READ_AT_ONCE):
-            chunk = numbers[start : start + READ_AT_ONCE]
+        for chunk in in_parts(numbers):
             rows = self.store.get_tasks(self.project, chunk, columns=("desired", "details"))
             for number, row in sorted(rows.items()):
                 prediction = self._run.prediction(row["details"])
@@ -171,7 +168,12 @@ class PredictionWriter:
         self.store.forget_predictions(self.project, [number for number, _, _ in batch])
         if len(batch) <= FEW_CREATES:
             for number, prediction, desired in batch:
-                self._send_single(number, prediction, desired)
+                try:
+                    prediction_id = self.client.create_prediction(with_task(prediction, number))
+                except LabelStudioError as error:
+                    self._note_refused(error)
+                else:
+                    self._note_written({number: (prediction_id, desired)}, "created")
             return
         try:
             sent = [with_task(prediction, number) for number, prediction, _ in batch]
@@ -185,14 +187,6 @@ class PredictionWriter:
         self._note_written({number: (None, desired) for number, _, desired in batch if is_whole}, "created", n_created)
         if not is_whole:
             log.warning("project %d: Label Studio stored %d of %d predictions", self.number, n_created, len(batch))
-
-    def _send_single(self, number: int, prediction: Mapping[str, Any], desired: str) -> None:
-        try:
-            prediction_id = self.client.create_prediction(with_task(prediction, number))
-        except LabelStudioError as error:
-            self._note_refused(error)
-        else:
-            self._note_written({number: (prediction_id, desired)}, "created")
 
     def _send_in_parts(self, batch: Batch) -> None:
         """Send the predictions of the tasks that exist, in halves.
