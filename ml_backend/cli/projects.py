@@ -105,8 +105,7 @@ def _update(services: Any, project: int, *, full: bool) -> Any:
     if not lock.acquire():
         return wait_for_run(services.store, project, full=full)
     try:
-        worker = Worker(services.store, services.settings, services.scorer, services.client)
-        return worker.run_now(project, full=full)
+        return Worker(services).run_now(project, full=full)
     finally:
         lock.release()
 

@@ -91,32 +91,20 @@ def other_controls(label_config: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, kind) for name, kind in kinds.items() if name not in texts)
 
 
-def check_kinds(label_config: str, kinds: Collection[str]) -> None:
-    """Refuse a kind for a control that the label config does not have.
+def check_fields(label_config: str, settings: ProjectSettings) -> None:
+    """Refuse a kind or a score of a control that the label config does not have.
 
     Raises
     ------
     InputError
     """
-    names = [name for name, _ in other_controls(label_config)]
-    if unknown := [name for name in kinds if name not in names]:
-        has = f"it has {', '.join(names)}" if names else "it has texts only"
+    other_names = [name for name, _ in other_controls(label_config)]
+    if unknown := [name for name in settings.kinds if name not in other_names]:
+        has = f"it has {', '.join(other_names)}" if other_names else "it has texts only"
         raise InputError(f"The label config has no control {unknown[0]!r} to give a kind; {has}.")
-
-
-def check_score(label_config: str, score: str) -> None:
-    """Refuse a score by a control that the label config does not have.
-
-    Raises
-    ------
-    InputError
-    """
-    names = [control.name for control in text_controls(label_config)]
-    names += [name for name, _ in other_controls(label_config)]
-    if score not in (TEXTS, MEAN, LOWEST, *names):
-        raise InputError(
-            f"There is no field {score!r} for the score: it can be {', '.join([TEXTS, MEAN, LOWEST, *names])}."
-        )
+    scores = [TEXTS, MEAN, LOWEST, *(control.name for control in text_controls(label_config)), *other_names]
+    if settings.score not in scores:
+        raise InputError(f"There is no field {settings.score!r} for the score: it can be {', '.join(scores)}.")
 
 
 def _attributes(label_config: str) -> Iterator[dict[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.model_lock import ModelLock
-from softirr.meaning.measures import DEFAULT_MEASURE
+from softirr.meaning.measures import DEFAULT_MEASURE, takes
 from softirr.meaning.measures.suitability import BUNDLED
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
 from softirr.text import normalize
@@ -30,8 +30,6 @@ class Stopped(Exception):
 
 def needs_model(measure: str) -> bool:
     """Whether the measure would load a model: such measures run in the worker only."""
-    from softirr.meaning.measures import takes
-
     return takes(measure) == "model"
 
 
@@ -53,7 +51,7 @@ class LoadedMeasures:
         self._looking_up: dict[tuple[str, ...], tuple[list[str], Any]] = {}
         self._lock = threading.RLock()
         self._model = ModelLock()
-        self._models: dict[str, tuple[str | None, str | None]] = {}
+        self._models: dict[str, dict[str, str | None]] = {}
         self._used_at = time.monotonic()
 
     def measure(self, name: str) -> Any:
@@ -127,13 +125,11 @@ class LoadedMeasures:
         """Name and model of a measure, the policy of the project if it has one, and its terminologies."""
         if name not in self._models:
             provenance = self.measure(name).provenance()
-            self._models[name] = (getattr(provenance, "model", None), getattr(provenance, "model_sha256", None))
-        model, sha256 = self._models[name]
+            self._models[name] = {key: getattr(provenance, key, None) for key in ("model", "model_sha256")}
         terms = [{"name": opened.name, "sha256": opened.sha256} for opened in self._opened(terminologies)]
         return {
             "measure": name,
-            "model": model,
-            "model_sha256": sha256,
+            **self._models[name],
             **({} if policy.is_default else {"policy": policy.describe()}),
             **({"terminologies": terms} if terms else {}),
         }

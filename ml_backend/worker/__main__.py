@@ -37,7 +37,7 @@ def main() -> None:
     while not stop.is_set() and not lock.acquire():
         stop.wait(1.0)
     threading.Thread(target=services.scorer.warm_up, args=(settings.measure,), name="warm up").start()
-    worker = Worker(services.store, settings, services.scorer, services.client, stop=stop)
+    worker = Worker(services, stop=stop)
     log.info("worker ready (%d threads)", settings.job_workers)
     try:
         if not stop.is_set():

@@ -12,18 +12,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import softirr
-from ml_backend.labelstudio import predictions, tasks
+from ml_backend.labelstudio import config, predictions, tasks
 from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import (
-    check_kinds,
-    check_score,
-    chosen_controls,
-    control_names,
-    other_controls,
-    text_controls,
-    with_score,
-)
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
 from ml_backend.project_settings import effective
@@ -88,14 +79,14 @@ class ProjectRun:
         self.project: int = self.before["id"]
         history = self._note_config()
         in_effect = effective(operator, connection=self.before["extra_params"], command_options=self.before["chosen"])
-        self.controls = chosen_controls(self.label_config, in_effect.values.controls)
-        self.settings = with_score(in_effect.values, self.controls)
+        self.controls = config.chosen_controls(self.label_config, in_effect.values.controls)
+        self.settings = config.with_score(in_effect.values, self.controls)
         self.effective = replace(in_effect, values=self.settings)
-        check_kinds(self.label_config, self.settings.kinds)
-        check_score(self.label_config, self.settings.score)
-        names, self.other_controls = control_names(self.label_config), other_controls(self.label_config)
+        config.check_fields(self.label_config, self.settings)
+        self.control_names = config.control_names(self.label_config)
+        self.other_controls = config.other_controls(self.label_config)
         other_names = [name for name, _ in self.other_controls]
-        self.reading = Reading(self.controls, self.settings, names, history, other_names)
+        self.reading = Reading(self.controls, self.settings, self.control_names, history, other_names)
 
     def row(self) -> Row:
         """Return the project's row as it is now."""
@@ -112,7 +103,7 @@ class ProjectRun:
         provenance : mapping
             Provenance of the measure, the policy and the terminologies.
         """
-        names = sorted(control_names(self.label_config))
+        names = sorted(self.control_names)
         controls = [control.to_dict() for control in self.controls]
         # Another release may read and score differently: it reads everything again, also the tasks that were set aside.
         ingredients: list[Any] = [softirr.__version__, self.settings.fingerprint(), provenance, controls, names]
@@ -147,7 +138,7 @@ class ProjectRun:
     def _note_config(self) -> History:
         """Store the title, label config and controls; returns when the label config had each TextArea."""
         stored = {control["name"]: control for control in self.before["controls"]}
-        controls = text_controls(self.label_config)
+        controls = config.text_controls(self.label_config)
         history = self._history({control.name for control in controls})
         values = {
             "label_config": self.label_config,

@@ -11,11 +11,9 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from ml_backend.labelstudio.client import Client
 from ml_backend.logs import where_only
 from ml_backend.scoring.measures import Stopped
-from ml_backend.scoring.scorer import Scorer
-from ml_backend.settings import Settings
+from ml_backend.services import Services
 from ml_backend.store.store import NO_RUN, Row, Store, is_connected
 from ml_backend.store.trouble import store_trouble
 from ml_backend.worker.project_run import ProjectRun
@@ -39,23 +37,13 @@ class Worker:
 
     Parameters
     ----------
-    make_client : callable
-        Returns a `Client`, as ``make_client(wait=...)``.
     stop : threading.Event
         Set when the process is to end.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        settings: Settings,
-        scorer: Scorer,
-        make_client: Callable[..., Client],
-        *,
-        stop: threading.Event | None = None,
-    ):
-        self.store, self.settings, self.scorer = store, settings, scorer
-        self._make_client = make_client
+    def __init__(self, services: Services, *, stop: threading.Event | None = None):
+        self.store, self.settings, self.scorer = services.store, services.settings, services.scorer
+        self._make_client = services.client
         self.stop = stop or threading.Event()
         self._running: dict[int, Future[None]] = {}
         self._beat_at = -HEARTBEAT_EVERY

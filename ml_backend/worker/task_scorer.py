@@ -1,7 +1,7 @@
 """Scoring the tasks of one project: details, and the hash of the prediction that each task should have."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.answers import answers_hash, texts_of
@@ -34,19 +34,28 @@ class TaskScorer:
     def __init__(self, run: ProjectRun, scorer: Scorer, states: ControlStates):
         self._run, self._scorer, self._states = run, scorer, states
         self._store, self._project, self._settings = run.store, run.project, run.settings
+        self._has_fields = counts_fields(run.settings)
         summary = run.before["summary"]
         # None before the first summary: predictions wait for it if controls without texts count
         self._fits = None if summary is None else fits_of(summary)
 
-    def unscored(self, *, only: Sequence[int] | None = None, n_done: int = 0, **which: Any) -> list[Row]:
-        """Return some tasks to score as `TaskStore.unscored` does: all of `only`, or a batch.
+    def batches(self, end: Callable[[], int]) -> Iterator[list[Row]]:
+        """Yield the tasks without a score in order of number, up to `end()`; empty batches while there are none.
 
         A batch is as large as all before it together, between `FIRST_BATCH` and `SCORE_BATCH`, so that the first
         scores are there in seconds.
         """
-        limit = min(max(n_done, FIRST_BATCH), SCORE_BATCH) if only is None else len(only)
-        has_fields = counts_fields(self._settings)
-        return self._store.unscored(self._project, limit, only=only, fields=has_fields, **which)
+        n_done, last = 0, -1
+        while True:
+            size = min(max(n_done, FIRST_BATCH), SCORE_BATCH)
+            rows = self._store.unscored(self._project, size, above=last, end=end(), fields=self._has_fields)
+            yield rows
+            n_done, last = n_done + len(rows), rows[-1]["number"] if rows else last
+
+    def score_first(self, numbers: Sequence[int]) -> None:
+        """Score those of a few tasks that have no score."""
+        if rows := self._store.unscored(self._project, len(numbers), only=numbers, fields=self._has_fields):
+            self.score(rows)
 
     def score(self, rows: Sequence[Row]) -> None:
         """Score tasks and store the results, unless the states of the TextAreas changed meanwhile.
@@ -54,7 +63,7 @@ class TaskScorer:
         Parameters
         ----------
         rows : sequence of mapping
-            Rows of `unscored`.
+            A batch.
         """
         decisions, preparation = self._store.decisions(self._project), self._states.preparation
         answers = {row["number"]: texts_of(row["answers"]) for row in rows}
@@ -97,7 +106,7 @@ class TaskScorer:
 
     def _put(self, rows: Sequence[Row], details: Mapping[int, Mapping[str, Any]]) -> None:
         """Store details of tasks, and the hash of the prediction that each should have."""
-        waits = counts_fields(self._settings) and self._fits is None
+        waits = self._has_fields and self._fits is None
         marks = ReviewStore(self._store).marks(self._project)
         scored = []
         for row in rows:

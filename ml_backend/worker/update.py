@@ -136,13 +136,8 @@ class ProjectUpdate:
         notes += self._states.unanswered_notes()
         notes += notes_of_reports((summary.get("controls") or {}).values(), row["raters"])
         notes += note_on_types(summary.get("not_compared") or {})
-        return UpdateResult(
-            self._run.number,
-            totals["tasks"],
-            **counts,
-            unchanged=max(0, unchanged),
-            notes=tuple(dict.fromkeys(notes)),
-        )
+        distinct = tuple(dict.fromkeys(notes))
+        return UpdateResult(self._run.number, totals["tasks"], **counts, unchanged=max(0, unchanged), notes=distinct)
 
     # --- reading, scoring and writing ---------------------------------------------------------------------------------
 
@@ -190,26 +185,21 @@ class ProjectUpdate:
 
     def _score_until(self, is_read: threading.Event) -> None:
         """Score the tasks that are read, because Label Studio needs seconds for a page."""
-        last, done = -1, 0
-        while not is_read.wait(SCORE_EVERY):
-            if rows := self._tasks.unscored(above=last, end=self._reader.last_read, n_done=done):
-                last = rows[-1]["number"]
-                done += len(rows)
+        for rows in self._tasks.batches(lambda: self._reader.last_read):
+            if rows:
                 self._tasks.score(rows)
+            if is_read.wait(SCORE_EVERY):
+                break
 
     def _score_and_write(self) -> None:
         total = self._store.count_unscored(self._project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
-        done, last, end = 0, -1, self._store.highest(self._project)
+        done, end = 0, self._store.highest(self._project)
         written_at = time.monotonic()
-        while True:
+        for rows in self._tasks.batches(lambda: end):
             self._run.check()
-            if done:
-                self._attend(first=self._writer.write)
-            rows = self._tasks.unscored(above=last, end=end, n_done=done)
             if not rows:
                 break
-            last = rows[-1]["number"]
             self._run.report("scoring", done, max(total, done + len(rows)))
             self._tasks.score(rows)
             done += len(rows)
@@ -218,6 +208,7 @@ class ProjectUpdate:
             elif time.monotonic() - written_at > WRITE_EVERY:
                 self._writer.write()
                 written_at = time.monotonic()
+            self._attend(first=self._writer.write)
         self._writer.write()
 
     # --- annotators' latest changes -----------------------------------------------------------------------------------
@@ -225,8 +216,7 @@ class ProjectUpdate:
     def _process(self, numbers: Sequence[int]) -> None:
         """Read, score and write a few tasks before the others."""
         self._reader.read_each(numbers)
-        if rows := self._tasks.unscored(only=numbers):
-            self._tasks.score(rows)
+        self._tasks.score_first(numbers)
         self._writer.write(only=numbers)
 
     def _attend(self, *, first: Callable[[], None] = lambda: None) -> None:

@@ -11,8 +11,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from ml_backend.app import create_app
-from ml_backend.worker.runs import Worker
 from tests.ml_backend.bench import Bench
+from tests.ml_backend.jobs.worker_runs import make_worker
 
 AUTH = ("us", "pass word")
 
@@ -34,7 +34,7 @@ def client(bench: Bench) -> FlaskClient:
 
 
 def run_jobs(bench: Bench, n: int = 1, *, failing: bool = False) -> None:
-    worker = Worker(bench.store, bench.settings, bench.scorer, bench.client)
+    worker = make_worker(bench)
     if failing:
         bench.fake.before = lambda request: httpx.Response(401)
     for _ in range(n):

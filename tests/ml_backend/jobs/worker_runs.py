@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from ml_backend.services import Services
 from ml_backend.worker.runs import Worker
 from tests.ml_backend.bench import Bench
 
@@ -12,7 +13,10 @@ TEXT = "unmistakable finding"
 
 
 def make_worker(bench: Bench) -> Worker:
-    return Worker(bench.store, bench.settings, bench.scorer, bench.client)
+    services = Services(bench.settings)
+    services.store, services.scorer = bench.store, bench.scorer
+    services.client = bench.client  # type: ignore[method-assign]
+    return Worker(services)
 
 
 def tick(worker: Worker) -> None:
