@@ -107,6 +107,7 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
         for name in columns.groups:
             field_name = names.setdefault(normalize(name, casefold=True), name)
             new = RawField(field_name, blank="missing", repeats="set", from_cells=True, columns=(("text", field_name),))
+            new.notes_repeats = True
             table_fields[name] = fields.setdefault(field_name, new)
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
         with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)

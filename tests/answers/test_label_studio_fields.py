@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import random
 from typing import Any
 
+import pytest
+
+import softirr
 from softirr.answers.labelstudio import label_studio_answers, label_studio_fields
 
 CONTROLS = ("side", "stars", "site", "never")
@@ -67,3 +73,32 @@ def test_an_older_annotation_is_left_out_of_the_controls_that_it_has_no_result_o
     }
     assert results == {"side": [("1", ("a",)), ("2", ())], "stars": [("2", ())]}
     assert [(answer.rater, answer.reason) for answer in answers["stars"][1]] == [("3", "skipped"), ("1", "older")]
+
+
+@pytest.mark.parametrize("is_table", [False, True], ids=["JSON_MIN", "CSV"])
+@pytest.mark.parametrize(
+    ("kind", "ann", "bob", "expected"),
+    [
+        ("set", {"choices": ["left", "right"]}, "left", {"ann": ("left", "right"), "bob": ("left",)}),
+        ("ordinal", [{"rating": 3}], [{"rating": 4}], {"ann": ("3",), "bob": ("4",)}),
+        ("path", [{"taxonomy": [["A", "B"]]}], [{"taxonomy": [["C"]]}], {"ann": ("A > B",), "bob": ("C",)}),
+        ("nominal", [{"selected": "left"}], [{"selected": "right"}], {"ann": ("left",), "bob": ("right",)}),
+    ],
+)
+def test_values_of_the_shorter_exports_are_those_of_their_kind(
+    kind: str, ann: Any, bob: Any, expected: dict[str, tuple[str, ...]], is_table: bool
+) -> None:
+    records = [
+        {"id": 1, "side": value, "annotator": who, "annotation_id": n, "updated_at": "2026-01-01"}
+        for n, (who, value) in enumerate((("ann", ann), ("bob", bob)))
+    ]
+    text = io.StringIO(json.dumps(records))
+    if is_table:
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(records[0])
+        writer.writerows([v if isinstance(v, str) else json.dumps(v) for v in row.values()] for row in records)
+        text.seek(0)
+    table = softirr.read(text, kind={"side": kind})
+    answers = zip(table.rater, table.answer, strict=True)
+    assert {table.raters[rater]: table.texts_of(answer) for rater, answer in answers} == expected

@@ -51,3 +51,9 @@ def test_a_folder_for_each_rater(tmp_path: Path) -> None:
     assert table.warnings == ("Each folder has the answers of one rater: ann, bob.",)
     folder(tmp_path, bob__more=BOB)
     assert "without a file for each rater" in refusal(path)
+
+
+def test_rows_of_one_item_in_the_file_of_a_rater_have_a_note(tmp_path: Path) -> None:
+    path = folder(tmp_path, ann=[*ANN, ["1", "chills"]], bob=BOB)
+    assert any(note.startswith("1 row repeats a rater and an item.") for note in softirr.read(path).warnings)
+    assert not any("repeats" in note for note in softirr.read(path, repeats="set").warnings)

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.answers.answer import NO_RATER, RawField, RawInput
-from softirr.answers.kinds import AUTO, TEXT
+from softirr.answers.kinds import AUTO, CONTROL_KINDS, TEXT
+from softirr.answers.labelstudio_results import control_values
 from softirr.answers.registry import Format, Records, Request, Ways, chosen_texts, is_empty, tool_input, unread_fields
 from softirr.answers.row_tables import rows_input
 from softirr.answers.rows import Rows
+from softirr.answers.values import value_text
 from softirr.errors import InputError, option
 from softirr.numbers import plural
 from softirr.text import is_blank, listed
@@ -32,9 +34,10 @@ _LONG = 40
 
 @dataclass
 class _Field:
-    """A column of answers: its raw answers, and counts of cells without texts."""
+    """A column of answers: its raw answers, whether the user names its kind, and counts of cells without texts."""
 
     raw: RawField
+    has_kind: bool = False
     n_spans: int = 0
     n_without_text: int = 0
 
@@ -59,13 +62,15 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
     ):
         rows.append((str(record.get("updated_at") or ""), line, record))
     rows.sort(key=lambda row: row[0])
-    fields = {name: _Field(RawField(name)) for name in _chosen(request, [record for *_, record in rows])}
+    texts = (None, AUTO, TEXT)
+    chosen = _chosen(request, [record for *_, record in rows])
+    fields = {name: _Field(RawField(name), request.options.kind_of(name) not in texts) for name in chosen}
     for _, line, record in rows:
         for column in fields.values():
             _add(column, record, line, (request, is_text))
     for name, column in fields.items():
-        is_text = request.options.kind_of(name) in (None, AUTO, TEXT)
-        column.raw.notes = [_NOT_TOLD, *_cell_notes(name, column), *(_kind_note(name, column) if is_text else ())]
+        kind_notes = () if column.has_kind else _kind_note(name, column)
+        column.raw.notes = [_NOT_TOLD, *_cell_notes(name, column), *kind_notes]
         if column.n_spans and not any(row.texts for row in column.raw.answers):
             raise InputError(
                 f"{request.name}: {name} has {plural(column.n_spans, 'span or box', 'spans or boxes')} with labels, "
@@ -130,17 +135,21 @@ def _texts(column: _Field, value: Any, location: str, is_text: bool) -> tuple[st
     """Return the texts of a cell: a text, a list of texts and regions, or ``{"text": [...]}``."""
     if is_text and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            value = _list_or_text(json.loads(value), value)
+            value = _list_or_text(json.loads(value), value, column)
         except ValueError:
             return (value,)
     texts: list[str] = []
     for entry in value if isinstance(value, list) else [value]:
+        if column.has_kind and (values := _values(entry)) is not None:
+            texts += values
+            continue
         if isinstance(entry, Mapping) and any(str(key).endswith("labels") for key in entry):
             column.n_spans += 1
             continue
         if isinstance(entry, Mapping) and "text" not in entry:
             if not _is_region(entry):
-                raise InputError(f"{location} has no texts.")
+                kind = option("field", f"{column.raw.name}=nominal")
+                raise InputError(f"{location} has no texts. If it has categories or other values, name a kind: {kind}.")
             column.n_without_text += 1
             continue
         inner = entry["text"] if isinstance(entry, Mapping) else entry
@@ -151,15 +160,25 @@ def _texts(column: _Field, value: Any, location: str, is_text: bool) -> tuple[st
     return tuple(texts)
 
 
+def _values(entry: Any) -> list[str] | None:
+    """Return the values of a control such as Choices or Rating; None if an entry has none."""
+    if not isinstance(entry, Mapping):
+        return None if isinstance(entry, str) or (text := value_text(entry)) is None else [text]
+    type_ = next((name for name in CONTROL_KINDS if ("selected" if name == "pairwise" else name) in entry), None)
+    return None if type_ is None else control_values({"type": type_, "value": entry})
+
+
 def _is_region(entry: Mapping[str, Any]) -> bool:
     return bool({"start", "end", "x", "y", "points", "vertices", "ranges", "sequence", "rle"} & entry.keys())
 
 
-def _list_or_text(parsed: Any, text: str) -> Any:
-    """Return the content of JSON in a cell: texts and regions of Label Studio, or the text as it was written."""
+def _list_or_text(parsed: Any, text: str, column: _Field) -> Any:
+    """Return the content of JSON in a cell: texts, values and regions of Label Studio, or the text as it was written."""
     entries = parsed if isinstance(parsed, list) else [parsed]
     is_ours = (
-        isinstance(entry, str) or (isinstance(entry, Mapping) and ("text" in entry or _is_region(entry)))
+        isinstance(entry, str)
+        or (isinstance(entry, Mapping) and ("text" in entry or _is_region(entry)))
+        or (column.has_kind and _values(entry) is not None)
         for entry in entries
     )
     return parsed if entries and all(is_ours) else text
