@@ -131,8 +131,13 @@ def _rater_names(path: str | None) -> dict[str, str]:
         return {}
     from softirr.answers.sheets import rows
 
+    names: dict[str, str] = {}
     _, lines = rows(path, ("rater", "name"), "list of names of raters")
-    return {rater.strip(): name.strip() for _, (rater, name) in lines if name.strip()}
+    for place, (rater, name) in lines:
+        shown_name = name.strip()
+        if shown_name and names.setdefault(rater.strip(), shown_name) != shown_name:
+            raise InputError(f"{place}: the rater {rater.strip()!r} has another name above.")
+    return names
 
 
 def read_tables(
