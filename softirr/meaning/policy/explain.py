@@ -32,6 +32,8 @@ from softirr.provenance import Progress
 DIRECTION = 0.5
 """P(a ⇒ b) from which one text implies the other."""
 
+_EXCLUDED = 0.01
+"""Both directions of a model below this: it takes the texts for a contradiction, such as "Fieber" and "kein Fieber"."""
 _MOST_TRIALS = 200
 """Maximum number of pairs that two lists make; longer lists are not compared part by part."""
 _MOST_WORDS = 12
@@ -76,11 +78,13 @@ def explain(
         return PairScorer(measure, texts, cache=cache, progress=progress).directions(first, second)
 
     directions = score(pairs) if directions is None else directions
-    by_sentence = compares_sentences(measure)
+    by_sentence, has_directions = compares_sentences(measure), measure.raw.directional
     searches: dict[_Trial, _Search] = {}
     for pair, pair_directions in zip(pairs, directions, strict=True):
         if pair not in searches:
-            searches[pair] = _search(_Case(*pair, pair_directions, project_words), by_sentence=by_sentence)
+            is_denied = has_directions and pair_directions.max() < _EXCLUDED
+            case = _Case(*pair, pair_directions, project_words, is_denied=is_denied)
+            searches[pair] = _search(case, by_sentence=by_sentence)
     reasons = _run(searches, score)
     return tuple(reasons[pair] for pair in pairs)
 
@@ -109,10 +113,11 @@ def _run(searches: Mapping[_Trial, _Search], score: Callable[[Sequence[_Trial]],
 
 
 class _Case:
-    """Two texts that do not match, and their directions."""
+    """Two texts that do not match, their directions, and whether a model denies that one follows from the other."""
 
-    def __init__(self, a: str, b: str, directions: Floats, project_words: Collection[str]) -> None:
+    def __init__(self, a: str, b: str, directions: Floats, project_words: Collection[str], *, is_denied: bool) -> None:
         self.a, self.b, self.directions, self.project_words = a, b, directions, project_words
+        self.is_denied = is_denied
         self.p = float(mutual(directions[None, :])[0])
         self.parts = parts_of(a), parts_of(b)
         first, second = (text_parts.wordings for text_parts in self.parts)
@@ -229,6 +234,8 @@ def _by_direction(case: _Case) -> _Search:
     An attribute that only one text has stays: with it, this text is not the more general one.
     """
     reason = _more_general(case.directions, case.a, case.b)
+    if reason is not None and case.is_denied:
+        return Reason("contradiction", case.a, case.b)
     kinds = tuple(kind for kind in case.differ if all(kind in text_parts.wordings for text_parts in case.parts))
     if reason is not None or not kinds:
         return reason

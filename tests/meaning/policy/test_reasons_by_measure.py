@@ -165,3 +165,11 @@ def test_a_list_is_a_list_for_the_bundled_model() -> None:
     assert {entry.kind for entry in explain([("fever/cough", "cough"), ("fever, rash", "rash")], measure("nli"))} == {
         "list"
     }
+
+
+@pytest.mark.parametrize(("denied", "kind"), [(0.001, "contradiction"), (0.2, "more general")])
+def test_negation_of_any_language_is_not_the_more_specific_text(denied: float, kind: str) -> None:
+    """A model denies both directions; a measure of letters knows nothing of them."""
+    directions = np.full((1, 2), denied)
+    assert one("kein Fieber", "Fieber", Directed(lambda _: denied), directions=directions).kind == kind
+    assert one("kein Fieber", "Fieber", Invented(lambda _: denied), directions=directions).kind == "more general"
