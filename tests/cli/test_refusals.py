@@ -20,6 +20,7 @@ FILES = {
     "a.csv": "item,rater,text\n1,ann,fever\n1,bob,fever\n2,ann,cough\n2,bob,rash\n",
     "b.csv": "item,rater,text\n8,ann,fever\n8,bob,fever\n9,ann,cough\n9,bob,rash\n",
     "fields.csv": "item,rater,text,side\n1,ann,fever,left\n1,bob,fever,left\n2,ann,cough,left\n2,bob,rash,right\n",
+    "names.csv": "rater,name\nann,Ann A.\nbob,Bob B.\nann,Ann B.\n",
     "empty.csv": "unit,pair,text_a,text_b,judgment\n",
 }
 
@@ -32,6 +33,7 @@ COMMANDS = {
     "score a.csv --permutations 1000001": "argument --permutations: at most 1,000,000 can be asked for",
     "score a.csv --seed x": "argument --seed: invalid int value: 'x'",
     "score a.csv --control findings": "a.csv is not a Label Studio export, so it has no controls.",
+    "score a.csv --rater-names names.csv": "names.csv, line 4: the rater 'ann' has another name above.",
     "score a.csv --nonsense": "unrecognized arguments: --nonsense",
     "score a.csv --fail-below 2": "argument --fail-below: '2' is not a number between 0 and 1",
     "score a.csv --ignore color": "There is no attribute 'color'",
