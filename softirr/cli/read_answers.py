@@ -133,10 +133,10 @@ def _rater_names(path: str | None) -> dict[str, str]:
 
     names: dict[str, str] = {}
     _, lines = rows(path, ("rater", "name"), "list of names of raters")
-    for place, (rater, name) in lines:
+    for location, (rater, name) in lines:
         shown_name = name.strip()
         if shown_name and names.setdefault(rater.strip(), shown_name) != shown_name:
-            raise InputError(f"{place}: the rater {rater.strip()!r} has another name above.")
+            raise InputError(f"{location}: the rater {rater.strip()!r} has another name above.")
     return names
 
 

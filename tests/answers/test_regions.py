@@ -140,16 +140,16 @@ def test_many_boxes_are_each_in_one_group() -> None:
 
 
 def test_texts_that_matching_leaves_out_are_counted() -> None:
-    def result(text: str, **place: int) -> dict[str, Any]:
-        return {"from_name": "note", "to_name": "text", "type": "textarea", "value": {"text": [text], **place}}
+    def result(text: str, **offsets: int) -> dict[str, Any]:
+        return {"from_name": "note", "to_name": "text", "type": "textarea", "value": {"text": [text], **offsets}}
 
     def warnings(*results: list[dict[str, Any]]) -> str:
         annotations = [{"id": n, "completed_by": n, "result": result} for n, result in enumerate(results, start=1)]
         export = io.StringIO(json.dumps([{"id": 1, "data": {"text": "x"}, "annotations": annotations}]))
         return " ".join(softirr.read(export, regions="matched").warnings)
 
-    place = {"start": 0, "end": 4}
-    half = warnings([result("fever", **place), result("chills")], [result("fever", **place)])
+    span = {"start": 0, "end": 4}
+    half = warnings([result("fever", **span), result("chills")], [result("fever", **span)])
     assert "1 text is on no region, in items with regions: it is not compared." in half
     assert "changes nothing" in warnings([result("fever")], [result("chills")])
-    assert "region" not in warnings([result("fever", **place)], [result("fever", **place)])
+    assert "region" not in warnings([result("fever", **span)], [result("fever", **span)])

@@ -63,8 +63,8 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
         rows.append((str(record.get("updated_at") or ""), line, record))
     rows.sort(key=lambda row: row[0])
     texts = (None, AUTO, TEXT)
-    chosen = _chosen(request, [record for *_, record in rows])
-    fields = {name: _Field(RawField(name), request.options.kind_of(name) not in texts) for name in chosen}
+    names = _chosen(request, [record for *_, record in rows])
+    fields = {name: _Field(RawField(name), request.options.kind_of(name) not in texts) for name in names}
     for _, line, record in rows:
         for column in fields.values():
             _add(column, record, line, (request, is_text))
@@ -173,7 +173,7 @@ def _is_region(entry: Mapping[str, Any]) -> bool:
 
 
 def _list_or_text(parsed: Any, text: str, column: _Field) -> Any:
-    """Return the content of JSON in a cell: texts, values and regions of Label Studio, or the text as it was written."""
+    """Return the content of JSON in a cell: texts, values and regions of Label Studio, or else the cell as it is."""
     entries = parsed if isinstance(parsed, list) else [parsed]
     is_ours = (
         isinstance(entry, str)
