@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
-from softirr.terminal import Parser, guarded
+from softirr.terminal import Parser
 
 
 class LabParser(Parser):
@@ -14,8 +13,3 @@ class LabParser(Parser):
     def error(self, message: str) -> NoReturn:
         """Print the error in one sentence and exit with status 2."""
         self.exit(2, f"lab: {message} (see {self.prog} --help).\n")
-
-
-def run_command(run: Callable[[], int | None]) -> int:
-    """Run a command and return its exit status, as :func:`softirr.terminal.guarded` does."""
-    return guarded(run, program="lab")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from lab.markdown import table_head, table_row
 from softirr.answers.sheets import plain_cell
 
 Value = float | int | str | None
@@ -103,3 +103,36 @@ class Table:
         rows = [table_row(cell.markdown() for cell in row) for row in cells]
         note = [self.note, ""] if self.note else []
         return "\n".join([f"### {self.title}", "", *note, *table_head(self.columns, right=right), *rows, ""])
+
+
+def table_row(cells: Iterable[object]) -> str:
+    """One row.
+
+    Parameters
+    ----------
+    cells : iterable
+        Bars in them are escaped already.
+
+    Examples
+    --------
+    >>> table_row(["measure", 0.5])
+    '| measure | 0.5 |'
+    """
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def table_head(columns: Sequence[str], *, right: Collection[int] = ()) -> tuple[str, str]:
+    """The row of the columns and the line below it.
+
+    Parameters
+    ----------
+    right : collection of int
+        Indices of the columns that are aligned to the right.
+
+    Examples
+    --------
+    >>> table_head(["measure", "error"], right={1})
+    ('| measure | error |', '|---|---:|')
+    """
+    marks = ("---:" if column in right else "---" for column in range(len(columns)))
+    return table_row(columns), f"|{'|'.join(marks)}|"

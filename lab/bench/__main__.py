@@ -6,7 +6,8 @@ import importlib
 import sys
 from collections.abc import Iterator, Sequence
 
-from lab.command import LabParser, run_command
+from lab.command import LabParser
+from softirr.terminal import guarded
 
 BENCHES = (
     "coefficients",
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     parser = LabParser(prog="python -m lab.bench", description="Compare speed and accuracy with other libraries.")
     parser.add_argument("name", choices=BENCHES, help="benchmark to run; its options follow (NAME --help)")
-    return run_command(lambda: _run(parser, words))
+    return guarded(lambda: _run(parser, words), program="lab")
 
 
 def _run(parser: LabParser, words: Sequence[str]) -> int:

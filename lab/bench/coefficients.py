@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lab.bench.inference_contenders import short_texts
-from lab.markdown import table_head
+from lab.results_table import table_head
 from softirr.answers.ratings import Floats, Ints
 from softirr.errors import InputError
 from softirr.terminal import Parser, positive

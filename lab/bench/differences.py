@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.markdown import table_head, table_row
+from lab.results_table import table_head, table_row
 from softirr.answers.ratings import Ints
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.coefficients.matrix import matrix_agreement

@@ -28,7 +28,7 @@ from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import ITEMS, populations
 from lab.bench.record_fit import Row, fit
 from lab.experiments.wording import Subset
-from lab.markdown import table_head, table_row
+from lab.results_table import table_head, table_row
 from softirr.errors import InputError
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import MemoryCache

@@ -21,7 +21,7 @@ from lab.bench.inference_contenders import (
     short_texts,
     softirr_way,
 )
-from lab.markdown import table_head
+from lab.results_table import table_head
 from softirr.errors import InputError
 from softirr.inference.loading import pick_device
 from softirr.inference.models import bundled_model

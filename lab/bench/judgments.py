@@ -23,7 +23,7 @@ from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import Population
 from lab.bench.function_measure import FunctionMeasure
 from lab.bench.record_fit import fit
-from lab.markdown import table_head
+from lab.results_table import table_head
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.statistics.evidence.estimator import Estimates

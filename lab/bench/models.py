@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lab.bench.differences import answers
 from lab.bench.function_measure import FunctionMeasure
-from lab.markdown import table_head, table_row
+from lab.results_table import table_head, table_row
 from softirr.answers.ratings import Ints
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.audit import Judgments, draw_sheet

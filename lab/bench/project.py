@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.bench.inference_contenders import cross_encoder_way, label_order, pipeline_way, set_threads, short_texts
-from lab.markdown import table_head, table_row
+from lab.results_table import table_head, table_row
 from softirr.inference.models import bundled_model
 from softirr.terminal import Parser, positive
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lab.experiments.statistics import expected_calibration_error
 from lab.experiments.wording import NEGATIVES, Negatives, Wording, read_wording
-from lab.markdown import table_head, table_row
+from lab.results_table import table_head, table_row
 from lab.train.develop import auroc
 from softirr.meaning.measures import Measure, measure
 from softirr.terminal import Parser, positive

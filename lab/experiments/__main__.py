@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lab.command import LabParser, run_command
+from lab.command import LabParser
 from lab.experiments.generate import NEGATIVES, SETTINGS
 from softirr.cli.arguments import add_model_options, add_seed, open_scoring
 from softirr.numbers import plural
-from softirr.terminal import positive
+from softirr.terminal import guarded, positive
 
 LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
 """Default measures: all that need no model."""
@@ -23,7 +23,7 @@ LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    return run_command(lambda: _run(words))
+    return guarded(lambda: _run(words), program="lab")
 
 
 def _run(words: list[str]) -> int:

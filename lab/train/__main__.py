@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from lab.command import LabParser, run_command
-from softirr.terminal import positive_number
+from lab.command import LabParser
+from softirr.terminal import guarded, positive_number
 
 _HERE = Path(__file__).parent
 
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser().parse_args(words)
         arguments.call(arguments)
 
-    return run_command(run)
+    return guarded(run, program="lab")
 
 
 def _run(arguments: argparse.Namespace) -> None:
