@@ -63,8 +63,6 @@ class Links:
         Address of a list of items, by their ids and a title.
     rater : callable
         Address of the items of a rater, the lowest agreement first.
-    field : callable
-        Address of the report of a field, by its name.
     judge, policy : str or None
         Addresses of the audit page and of the page that changes the policy.
     """
@@ -72,7 +70,6 @@ class Links:
     item: Callable[[str], str | None] = _no_link
     items: Callable[[list[str], str], str | None] = _no_link
     rater: Callable[[str], str | None] = _no_link
-    field: Callable[[str], str | None] = _no_link
     judge: str | None = None
     policy: str | None = None
 

@@ -105,7 +105,6 @@ class FieldRow(Row):
     categories: Sequence[str] = ()
     confusion: Sequence[Sequence[int]] = ()
     labels: dict[str, Sequence[int]] = field(default_factory=dict)
-    link: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -145,7 +145,7 @@ def _answers(item: Mapping[str, Any]) -> dict[str, Any]:
     return {**item, "raters": list(raters), "empty": empty}
 
 
-def field_row(field: Mapping[str, Any], names: Names, links: Links) -> FieldRow:
+def field_row(field: Mapping[str, Any], names: Names) -> FieldRow:
     """A field, from an entry of ``fields`` (:func:`softirr.report.fields.field_row`)."""
     matrix = field.get("confusion_matrix") or {}
     below = field.get("deviates")
@@ -161,7 +161,6 @@ def field_row(field: Mapping[str, Any], names: Names, links: Links) -> FieldRow:
         categories=[printable(category) for category in matrix.get("categories") or ()],
         confusion=matrix.get("pairs") or (),
         labels={names.of_rater(rater): counts for rater, counts in (matrix.get("labels") or {}).items()},
-        link=links.field(field["name"]),
     )
 
 
