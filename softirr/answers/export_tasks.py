@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,14 +133,23 @@ class Control:
 
 @dataclass
 class Export:
-    """The tasks of one or several exports, and counts of their results."""
+    """The tasks of one or several exports, and counts of their results.
+
+    Attributes
+    ----------
+    entries : list of (str, TaskAnswers)
+        File, if files may be raters, and annotations of each entry.
+    tasks : dict of str to TaskAnswers
+        Annotations of each item.
+    """
 
     request: Request
+    entries: list[tuple[str, TaskAnswers]] = field(default_factory=list)
     tasks: dict[str, TaskAnswers] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     keys: dict[str, None] = field(default_factory=dict)
-    annotation_ids: dict[str, set[str]] = field(default_factory=dict)
+    annotation_ids: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     no_mark: str = ""
     has_marks: bool = False
     n_tasks: int = 0
@@ -230,20 +239,19 @@ def chosen_controls(export: Export) -> list[str]:
         raise InputError(
             f"{name} has several TextArea controls ({listed(texts)}): choose one with {option('control')}."
         )
-    if not usable or (is_text and not texts):
-        raise _no_texts(export, other_fields)
-    return [*texts, *(() if is_text else other_fields)]
-
-
-def _no_texts(export: Export, not_chosen: Sequence[str]) -> InputError:
-    name = export.request.name
-    if not_chosen:
-        return InputError(
-            f"{name} has no TextArea answers. softirr score compares its other controls: {listed(not_chosen)}."
+    if is_text and other_fields and not texts:
+        raise InputError(
+            f"{name} has no TextArea answers. softirr score compares its other controls: {listed(other_fields)}."
         )
-    types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in export.unread.most_common())
-    read = f": its results are {types}, which softirr does not compare" if types else ""
-    return InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea{read}.")
+    if not usable:
+        types = _types(export.unread)
+        read = f": its results are {types}, which softirr does not compare" if types else ""
+        raise InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea{read}.")
+    return texts if is_text else texts + other_fields
+
+
+def _types(counts: Counter[str]) -> str:
+    return ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
 
 
 def unread_note(export: Export, control_names: Iterable[str]) -> Iterator[str]:
@@ -259,13 +267,12 @@ def unread_note(export: Export, control_names: Iterable[str]) -> Iterator[str]:
         counts[control.type] += control.n_results
     if not counts:
         return
-    types = ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
     advice = ""
     if not_chosen:
         name, control = next(iter(not_chosen.items()))
         choice = option("control" if control.is_extra else "field", name)
         advice = f" {choice} compares {'them' if len(counts) == 1 else 'the results of this control'}."
-    yield f"Results that are not compared: {types}.{advice}"
+    yield f"Results that are not compared: {_types(counts)}.{advice}"
 
 
 def control_notes(export: Export, name: str, control: Control) -> Iterator[str]:

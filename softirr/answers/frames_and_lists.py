@@ -100,7 +100,7 @@ def _names(frame: Any) -> list[Any]:
 def _columns(frame: Any) -> list[list[Any]]:
     """Return the cells of each column; none if its name is repeated."""
     names = _names(frame)
-    columns = [_as_list(frame[name]) if names.count(name) == 1 else [None] * len(frame) for name in names]
+    columns: list[Any] = [_as_list(frame[name]) if names.count(name) == 1 else [None] * len(frame) for name in names]
     if None in columns:
         raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
     return columns

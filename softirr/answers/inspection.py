@@ -11,7 +11,7 @@ import numpy as np
 from softirr.answers.files import read_texts
 from softirr.answers.missing import left_out_marks
 from softirr.answers.read_options import ReadOptions, takes_read_options
-from softirr.answers.table import AnnotationTable
+from softirr.answers.table import AnnotationTable, Reading
 from softirr.json_object import JsonObject
 
 _SHOWN = 10
@@ -110,16 +110,15 @@ def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) ->
 
 def inspected(table: AnnotationTable) -> Inspection:
     """A table in figures."""
+    answers = list(zip(table.item.tolist(), table.answer.tolist(), strict=True))
     sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
     answered = np.bincount(table.rater, minlength=len(table.raters)).tolist()
     per_item = np.bincount(table.item, minlength=len(table.items))
     answer_sizes = sizes[table.answer] if len(sizes) else np.zeros(0, dtype=np.int64)
-    reading = table.reading
     first = zip(table.item.tolist()[:_SHOWN], table.rater.tolist(), table.answer.tolist(), strict=False)
+    texts_of_items = Counter((item, text) for item, answer in answers for text in table.answers[answer])
     return Inspection(
-        format=reading.format if reading else None,
-        columns=reading.columns if reading else (),
-        n_rows=reading.n_rows if reading else 0,
+        **vars(table.reading or Reading()),
         n_items=len(table.items),
         n_answers=len(table.item),
         n_compared=int((per_item > 1).sum()),
@@ -127,23 +126,10 @@ def inspected(table: AnnotationTable) -> Inspection:
         texts_per_answer=dict(sorted(Counter(answer_sizes.tolist()).items())),
         n_missing=len(table.items) * len(table.raters) - len(table.item),
         n_empty=int((answer_sizes == 0).sum()),
-        n_blank=reading.n_blank if reading else 0,
-        blank_is=reading.empty if reading else "none",
-        n_repeated=reading.n_repeated if reading else 0,
         n_texts=len(table.texts),
-        n_duplicates=_duplicates(table),
+        n_duplicates=sum(n > 1 for n in texts_of_items.values()),
         missing_marks=left_out_marks(table.excluded),
         excluded=dict(Counter(left_out.reason for left_out in table.excluded).most_common()),
         rows=tuple((table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in first),
         warnings=table.warnings,
     )
-
-
-def _duplicates(table: AnnotationTable) -> int:
-    """How many texts an item has from several raters in the same words."""
-    n_raters_of: Counter[tuple[int, int]] = Counter(
-        (item, text)
-        for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True)
-        for text in table.answers[answer]
-    )
-    return sum(n > 1 for n in n_raters_of.values())

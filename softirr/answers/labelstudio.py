@@ -72,7 +72,12 @@ def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str |
         Name of the item; by default the id of the task.
     """
     sources = [
-        Source(_user(source.get("completed_by")), tuple(results_of(source)), _age(source), _reason_of_all(source))
+        Source(
+            _user(source.get("completed_by")),
+            tuple(results_of(source)),
+            _age(source),
+            AGREED if is_agreed_answer(source) else SKIPPED if source.get("was_cancelled") else "",
+        )
         for source in mappings(task.get("annotations"))
     ]
     for source in mappings(task.get("predictions")) if predictions else ():
@@ -118,13 +123,6 @@ def raw_answers(
 def is_agreed_answer(annotation: Mapping[str, Any]) -> bool:
     """Return whether an annotation is an agreed answer from the agreement panel, and so nobody's own answer."""
     return any(str(region.get("id", "")).startswith(AGREED_ID) for region in mappings(annotation.get("result")))
-
-
-def _reason_of_all(annotation: Mapping[str, Any]) -> str:
-    """Return why a whole annotation does not count, or an empty text."""
-    if is_agreed_answer(annotation):
-        return AGREED
-    return SKIPPED if annotation.get("was_cancelled") else ""
 
 
 def _of_field(results: Iterable[Result], field: str) -> tuple[Result, ...]:

@@ -143,11 +143,7 @@ class _Header:
 
     def __init__(self, columns: Sequence[str], name: str) -> None:
         self._columns, self._name = columns, name
-        self._exact: dict[str, list[int]] = {}
-        self._folded: dict[str, list[int]] = {}
-        for index, column in enumerate(columns):
-            self._exact.setdefault(column, []).append(index)
-            self._folded.setdefault(_folded(column), []).append(index)
+        self._folded = [_folded(column) for column in columns]
 
     def groups(self, specs: Groups, option_name: str, taken: Sequence[int]) -> dict[str, tuple[int, ...]]:
         """Return the columns that an option names, each or each group with its label; none is `taken` by names."""
@@ -174,7 +170,9 @@ class _Header:
 
     def _indices(self, spec: str) -> list[int]:
         """Return the numbers of the columns of a name; case counts only if the name is not unique without it."""
-        return self._exact.get(spec) or self._folded.get(_folded(spec), [])
+        exact, folded = (self._columns, spec), (self._folded, _folded(spec))
+        found = ([i for i, column in enumerate(names) if column == name] for names, name in (exact, folded))
+        return next(filter(None, found), [])
 
     def _index(self, spec: str) -> int:
         indices = self._indices(spec)
@@ -198,16 +196,12 @@ class _Header:
             for name in names:
                 label, _, column = name.partition("=")
                 if "*" in name and not self._indices(name):
-                    yield from self._matching(name, taken)
+                    free = (i for i in range(len(self._columns)) if i not in taken)
+                    matching = [i for i in free if fnmatchcase(self._folded[i], _folded(name))]
+                    if not matching:
+                        raise InputError(f"{self._name} has no column like {name!r}; it has {listed(self._columns)}.")
+                    yield from ((self._columns[i], (i,)) for i in matching)
                 elif column and not self._indices(name):
                     yield label.strip(), self.find(column.strip())
                 else:
                     yield name, self.find(name)
-
-    def _matching(self, pattern: str, taken: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield the columns that match a pattern such as ``nurse_*``, without those that are `taken`."""
-        columns = ((i, column) for i, column in enumerate(self._columns) if i not in taken)
-        matching = [i for i, column in columns if fnmatchcase(_folded(column), _folded(pattern))]
-        if not matching:
-            raise InputError(f"{self._name} has no column like {pattern!r}; it has {listed(self._columns)}.")
-        yield from ((self._columns[i], (i,)) for i in matching)

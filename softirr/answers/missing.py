@@ -76,17 +76,14 @@ class MissingMarks:
         names: Any = (AUTO if choice is None else choice).split(",") if isinstance(choice, str | None) else choice
         if not isinstance(names, Sequence | set | frozenset) or not all(isinstance(name, str) for name in names):
             raise InputError("The option missing is auto, none, or a list of texts that mark a missing answer.")
-        names = [name for name in map(normalize, names) if name]
+        names = [AUTO if name.casefold() == AUTO else name for name in map(normalize, names) if name]
+        if not names:
+            raise InputError("The option missing names no text: it is auto, none, or texts as NA,n/a.")
+        if isinstance(choice, str) and [name.casefold() for name in names] == [KEEP]:
+            return cls()
         usual, doubtful, opposites = _usual()
-        match [name.casefold() for name in names]:
-            case []:
-                raise InputError("The option missing names no text: it is auto, none, or texts as NA,n/a.")
-            case [only] if only == KEEP and isinstance(choice, str):
-                return cls()
-            case [only] if only == AUTO:
-                return cls(usual, doubtful, opposites, AUTO)
-        marks = {_folded(name): name for name in names if name.casefold() != AUTO}
-        adds_usual = any(name.casefold() == AUTO for name in names)
+        marks = {_folded(name): name for name in names if name != AUTO}
+        adds_usual = AUTO in names
         missing = {**usual, **marks} if adds_usual else marks
         unlisted = {mark: name for mark, name in (doubtful if adds_usual else usual).items() if mark not in missing}
         opposites = {text: answers - marks.keys() for text, answers in opposites.items()} if adds_usual else {}
@@ -164,12 +161,9 @@ class MarkCounts:
             count = _count(
                 self.missing, "text counts as a missing answer and is", "texts count as missing answers and are"
             )
-            what = f"{count} not compared: {_by_rater(self.missing, names)}."
-            fix = (
-                f"If they are answers, say {chosen('none')}, or name the texts that mean missing, as in "
-                f"{chosen('NA', 'n/a')}."
-            )
-            notes.append((what, fix))
+            none, some = chosen("none"), chosen("NA", "n/a")
+            fix = f"If they are answers, say {none}, or name the texts that mean missing, as in {some}."
+            notes.append((f"{count} not compared: {_by_rater(self.missing, names)}.", fix))
         if self.doubtful:
             marks = dict.fromkeys(mark for of in self.doubtful.values() for mark in of)
             by_rater = _by_rater(self.doubtful, names)
@@ -184,11 +178,7 @@ class MarkCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as JSON."""
-        return {
-            "option": self.option,
-            "missing": {rater: dict(of) for rater, of in self.missing.items()},
-            "doubtful": {rater: dict(of) for rater, of in self.doubtful.items()},
-        }
+        return {"option": self.option, "missing": self.missing, "doubtful": self.doubtful}
 
 
 def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:

@@ -6,8 +6,9 @@ Regions of different objects, pages, channels or kinds never match.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,18 +40,20 @@ def match_regions(regions: Sequence[tuple[str, Region]]) -> list[list[int]]:
     kinds: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for number, (_, region) in enumerate(regions):
         kinds.setdefault((region.kind, region.key), []).append(number)
-    pairs = [pair for members in kinds.values() for pair in _overlaps(regions, members)]
-    group = list(range(len(regions)))
-    members = {number: [number] for number in group}
-    for _, a, b in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
-        first, second = sorted((group[a], group[b]))
-        raters = {regions[i][0] for i in members[first]}
-        if first == second or any(regions[i][0] in raters for i in members[second]):
-            continue
-        for i in members[second]:
-            group[i] = first
-        members[first] += members.pop(second)
-    return sorted(sorted(numbers) for numbers in members.values())
+    pairs = [
+        (-shared, a, b)
+        for members in kinds.values()
+        for a, b in _near(regions, members)
+        if regions[a][0] != regions[b][0] and (shared := overlap(regions[a][1], regions[b][1])) > 0
+    ]
+    groups = [[number] for number in range(len(regions))]
+    for _, a, b in sorted(pairs):
+        first, second = groups[a], groups[b]
+        if {regions[i][0] for i in first}.isdisjoint(regions[i][0] for i in second):
+            first += second
+            for i in second:
+                groups[i] = first
+    return [sorted(group) for number, group in enumerate(groups) if number == min(group)]
 
 
 def overlap(a: Region, b: Region) -> float:
@@ -59,29 +62,7 @@ def overlap(a: Region, b: Region) -> float:
         return 0.0
     if a.extent == b.extent:
         return 1.0
-    match a.kind:
-        case "span":
-            return _shared_length([a.extent], [b.extent])
-        case "spans":
-            return _shared_length(a.extent, b.extent)
-        case "box":
-            return _shared_area(a.extent, b.extent)
-        case "point":
-            return max(0.0, 1 - math.dist(a.extent[:2], b.extent[:2]) / _NEAR)
-        case "shape":
-            return _shared_shape(a, b)
-        case "track":
-            return _shared_track(a.extent, b.extent)
-        case "mask":
-            return _shared_mask(a.extent, b.extent)
-    return 0.0
-
-
-def _overlaps(regions: Sequence[tuple[str, Region]], members: Sequence[int]) -> Iterator[tuple[float, int, int]]:
-    """Yield overlap and numbers of each pair of regions of two raters that overlap."""
-    for a, b in _near(regions, members):
-        if regions[a][0] != regions[b][0] and (shared := overlap(regions[a][1], regions[b][1])) > 0:
-            yield shared, a, b
+    return _SHARED[a.kind](a.extent, b.extent) if a.kind in _SHARED else 0.0
 
 
 def _near(regions: Sequence[tuple[str, Region]], members: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -122,16 +103,13 @@ def _shared_area(a: Sequence[float], b: Sequence[float]) -> float:
     return width * height / total
 
 
-def _shared_shape(a: Region, b: Region) -> float:
+def _shared_shape(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
     """Overlap of two polygons, on a grid over both."""
-    first, second = a.bounds, b.bounds
-    if first is None or second is None or not _shared_area(first, second):
-        return 0.0
-    x_min, y_min = min(first[0], second[0]), min(first[1], second[1])
-    x_max, y_max = max(first[2], second[2]), max(first[3], second[3])
+    corners = np.array([*a, *b], dtype=np.float64)
+    (x_min, y_min), (x_max, y_max) = corners.min(axis=0), corners.max(axis=0)
     steps = (np.arange(_GRID) + 0.5) / _GRID
     x, y = np.meshgrid(x_min + (x_max - x_min) * steps, y_min + (y_max - y_min) * steps)
-    return _shared_pixels(_inside(a.extent, x, y), _inside(b.extent, x, y))
+    return _shared_pixels(_inside(a, x, y), _inside(b, x, y))
 
 
 def _inside(corners: Sequence[Sequence[float]], x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -162,18 +140,16 @@ def _shared_track(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) ->
 
 
 def _shared_mask(a: Sequence[int], b: Sequence[int]) -> float:
-    first, second = _pixels(a), _pixels(b)
-    if first is None or second is None or first.shape != second.shape:
-        return 0.0
-    return _shared_pixels(first, second)
-
-
-def _pixels(rle: Sequence[int]) -> NDArray[np.bool_] | None:
-    """Decode Label Studio's run-length encoding of a brush region; None if it is damaged."""
     try:
-        bits = np.unpackbits(np.array(rle, dtype=np.uint8))
+        first, second = _pixels(a), _pixels(b)
     except (TypeError, ValueError, OverflowError):
-        return None
+        return 0.0
+    return _shared_pixels(first, second) if first.shape == second.shape else 0.0
+
+
+def _pixels(rle: Sequence[int]) -> NDArray[np.bool_]:
+    """Decode Label Studio's run-length encoding of a brush region; ValueError and the like if it is damaged."""
+    bits = np.unpackbits(np.array(rle, dtype=np.uint8))
     position = 0
 
     def take(n: int) -> int:
@@ -183,18 +159,27 @@ def _pixels(rle: Sequence[int]) -> NDArray[np.bool_] | None:
             raise ValueError
         return int("".join(map(str, bits[position - n : position].tolist())), 2)
 
-    try:
-        size, word = take(32), take(5) + 1
-        lengths = [take(4) + 1 for _ in range(4)]
-        if size > _MOST_PIXELS:
-            return None
-        values = np.zeros(size, dtype=np.uint8)
-        done = 0
-        while done < size:
-            is_run = take(1)
-            end = min(size, done + 1 + take(lengths[take(2)]))
-            values[done:end] = take(word) if is_run else [take(word) for _ in range(end - done)]
-            done = end
-    except ValueError:
-        return None
+    size, word = take(32), take(5) + 1
+    lengths = [take(4) + 1 for _ in range(4)]
+    if size > _MOST_PIXELS:
+        raise ValueError
+    values = np.zeros(size, dtype=np.uint8)
+    done = 0
+    while done < size:
+        is_run = take(1)
+        end = min(size, done + 1 + take(lengths[take(2)]))
+        values[done:end] = take(word) if is_run else [take(word) for _ in range(end - done)]
+        done = end
     return values[3::4] > 0  # the alpha channel of red, green, blue and alpha
+
+
+_SHARED: Mapping[str, Callable[[Any, Any], float]] = {
+    "span": lambda a, b: _shared_length([a], [b]),
+    "spans": _shared_length,
+    "box": _shared_area,
+    "point": lambda a, b: max(0.0, 1 - math.dist(a[:2], b[:2]) / _NEAR),
+    "shape": _shared_shape,
+    "track": _shared_track,
+    "mask": _shared_mask,
+}
+"""Overlap of the extents of two regions of a kind; regions of other kinds overlap only if they are equal."""

@@ -31,8 +31,8 @@ class Reading:
 
     Attributes
     ----------
-    format : str
-        Such as ``csv`` or ``label-studio``.
+    format : str or None
+        Such as ``csv`` or ``label-studio``; None for a table made of answers.
     columns : tuple of (str, str)
         Role (item, rater, text, or a rater's or an item's name) and name of each column or field that was read.
     n_rows : int
@@ -41,16 +41,16 @@ class Reading:
         Empty cells, whatever they count as.
     n_repeated : int
         Rows beyond the first of one rater on one item.
-    empty : {"missing", "none"}
+    blank_is : {"missing", "none"}
         Meaning of an empty cell.
     """
 
-    format: str
+    format: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
     n_rows: int = 0
     n_blank: int = 0
     n_repeated: int = 0
-    empty: str = "none"
+    blank_is: str = "none"
 
 
 def _answer(entry: Answer | Sequence[Any], number: int) -> Answer:

@@ -42,8 +42,8 @@ def name_form(name: str) -> tuple[str, ...]:
     return tokens or (folded,)
 
 
-def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
-    """Warnings of names in two forms, and of those that are a mark or a shortened number, each with what to do.
+def name_warnings(table: AnnotationTable) -> Iterator[str]:
+    """Yield warnings of names in two forms, and of those that are a mark or a shortened number, each with what to do.
 
     Two items of one form count as a mistake only if no rater has answered both.
 
@@ -56,13 +56,31 @@ def name_warnings(table: AnnotationTable) -> tuple[str, ...]:
     Raters may be counted twice, because their names differ in form only
     Items may be counted twice, because their ids differ in form only
     """
-    raters: list[str] = []
     if groups := _alike(table.raters):
-        raters.append(
+        yield (
             f"Raters may be counted twice, because their names differ in form only: {_listed(groups)}. Write each name "
             "one way in the file."
         )
-    return (*raters, *_items(table), *_no_names("rater", table.raters), *_no_names("item", table.items))
+    if groups := _alike(table.items):
+        raters: dict[str, set[int]] = {item: set() for item in table.items}
+        for item, rater in zip(table.item.tolist(), table.rater.tolist(), strict=True):
+            raters[table.items[item]].add(rater)
+        if apart := [group for group in groups if _are_disjoint([raters[item] for item in group])]:
+            yield (
+                f"Items may be counted twice, because their ids differ in form only: {_listed(apart)}. Their answers "
+                "are not compared: write each id one way in the file."
+            )
+    marks = MissingMarks.of(AUTO)
+    for role, names in (("rater", table.raters), ("item", table.items)):
+        if groups := [[name] for name in names if marks.has(name) or _SHORTENED.fullmatch(name)]:
+            yield (
+                f"{plural(len(groups), role)} written like a missing value or like a number that a spreadsheet has "
+                f"shortened: {_listed(groups)}. If several {role}s became one, write their own names."
+            )
+
+
+def _are_disjoint(sets: Sequence[set[int]]) -> bool:
+    return sum(map(len, sets)) == len(set().union(*sets))
 
 
 def value_warnings(texts: Sequence[str]) -> Iterator[str]:
@@ -85,40 +103,11 @@ def damaged_texts(texts: Sequence[str]) -> Iterator[str]:
     >>> [warning.split(",")[0] for warning in damaged_texts(["????", "38.5 ???", "really???", "fever"])]
     ['2 different texts seem to have lost characters']
     """
-    damaged = [text for text in texts if "\ufffd" in text or (text.count("?") > 2 and not _LETTER.search(text))]
-    if damaged:
+    if damaged := [text for text in texts if "\ufffd" in text or (text.count("?") > 2 and not _LETTER.search(text))]:
         count = plural(len(damaged), "text seems", "different texts seem")
         yield (
             f"{count} to have lost characters, as {_short(damaged[0])}, so that different answers may count as the "
             "same. Save the original table as UTF-8."
-        )
-
-
-def _no_names(role: str, names: Sequence[str]) -> Iterator[str]:
-    marks = MissingMarks.of(AUTO)
-    groups = [[name] for name in names if marks.has(name) or _SHORTENED.fullmatch(name)]
-    if groups:
-        yield (
-            f"{plural(len(groups), role)} written like a missing value or like a number that a spreadsheet has "
-            f"shortened: {_listed(groups)}. If several {role}s became one, write their own names."
-        )
-
-
-def _items(table: AnnotationTable) -> Iterator[str]:
-    if not (groups := _alike(table.items)):
-        return
-    raters: dict[str, set[int]] = {item: set() for item in table.items}
-    for item, rater in zip(table.item.tolist(), table.rater.tolist(), strict=True):
-        raters[table.items[item]].add(rater)
-    apart = [
-        group
-        for group in groups
-        if sum(len(raters[item]) for item in group) == len(set().union(*(raters[item] for item in group)))
-    ]
-    if apart:
-        yield (
-            f"Items may be counted twice, because their ids differ in form only: {_listed(apart)}. Their answers are "
-            "not compared: write each id one way in the file."
         )
 
 

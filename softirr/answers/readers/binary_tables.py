@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat
 from typing import IO, Any
 
-from softirr.answers.readers.table_folders import names_inside
+from softirr.answers.readers.table_folders import DAMAGE
 from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.rows import Rows, with_header
 from softirr.answers.source import Source, refused
@@ -30,10 +30,11 @@ _FORMULA, _MERGED = re.compile(rb"<(?:\w+:)?f[\s/>]"), re.compile(rb"<(?:\w+:)?m
 
 
 def _is_workbook(source: Source) -> bool:
-    names = names_inside(source)
-    if names is None:
-        raise InputError(f"{source.name} is a damaged ZIP archive or Excel workbook: save it again.")
-    return "xl/workbook.xml" in names
+    if not source.is_zip:
+        return False
+    message = f"{source.name} is a damaged ZIP archive or Excel workbook: save it again."
+    with refused(message, *DAMAGE, OSError), zipfile.ZipFile(source.seekable()) as archive:
+        return "xl/workbook.xml" in archive.namelist()
 
 
 def _read_workbook(source: Source, request: Request) -> Rows:

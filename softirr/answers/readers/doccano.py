@@ -6,8 +6,9 @@ One file for each annotator (version 1.8), or annotators' numbers (version 1.0).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from softirr.answers.answer import RawField, RawInput
@@ -20,7 +21,6 @@ from softirr.text import listed
 _NAME = "label"
 _READ = frozenset({"id", "text", "label", "annotations"})
 """Keys of an example: its text, and its answers."""
-_Counts = tuple[Counter[tuple[str, str]], Counter[str]]
 
 
 def _is_it(record: Mapping[str, Any]) -> bool:
@@ -32,19 +32,9 @@ def _is_it(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _has_id(record: Mapping[str, Any]) -> bool:
-    return record.get("id") not in (None, "")
-
-
 def _read(records: Records, request: Request) -> RawInput:
-    """The answers of a file that names annotators, as version 1.0 wrote it; labels with a number are categories."""
-    field = RawField(_NAME, repeats="set", is_separate=True)
-    counts = categories, unread = Counter[tuple[str, str]](), Counter[str]()
-    n = _keep(records, request, field, None, counts)
-    kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
-    chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
-    field.kind = kinds.get(_NAME, TEXT)
-    return tool_input(request, "doccano", {_NAME: field}, n, list(unread_fields(unread, "keys", request)))
+    """The answers of a file that names annotators, as version 1.0 wrote it."""
+    return _input({None: records}, request, [])
 
 
 def _is_folder(folder: Folder) -> bool:
@@ -58,23 +48,38 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
     """The answers of a folder with a file for each annotator."""
     if len(folder.tables) == 1:
         return _read(cast(Records, folder.open(folder.tables[0])), request)
-    field = RawField(_NAME, repeats="set", is_separate=True)
-    n, unread = 0, Counter[str]()
-    for path in folder.tables:
-        records = cast(Records, folder.open(path))
-        n += _keep(records, replace(request, name=str(path)), field, path.stem, (Counter(), unread))
-    names = listed([path.stem for path in folder.tables])
-    notes = [f"Each file has the answers of one rater: {names}.", *unread_fields(unread, "keys", request)]
-    return tool_input(request, "doccano", {_NAME: field}, n, notes)
+    note = f"Each file has the answers of one rater: {listed([path.stem for path in folder.tables])}."
+    return _input({path: cast(Records, folder.open(path)) for path in folder.tables}, request, [note])
 
 
-def _keep(records: Records, request: Request, field: RawField, rater: str | None, counts: _Counts) -> int:
-    """Add the examples of a file, by one rater or with annotators in it; gives their number.
+def _input(files: Mapping[Path | None, Records], request: Request, notes: Sequence[str]) -> RawInput:
+    """The answers of files by one rater each, or of the input with annotators in it.
 
-    Categories of an item by an annotator are counted, and values of keys that softirr does not read, such as comments.
+    Labels with a number are categories. Values of keys that softirr does not read, such as comments, are counted.
     """
+    field = RawField(_NAME, repeats="set", is_separate=True)
+    categories, unread = Counter[tuple[str, str]](), Counter[str]()
+    n = 0
+    for path, records in files.items():
+        of_file = request if path is None else replace(request, name=str(path))
+        n += _keep(records, of_file, field, path.stem if path else None, (categories, unread))
+    kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
+    chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
+    field.kind = kinds.get(_NAME, TEXT)
+    return tool_input(request, "doccano", {_NAME: field}, n, [*notes, *unread_fields(unread, "keys", request)])
+
+
+def _keep(
+    records: Records,
+    request: Request,
+    field: RawField,
+    rater: str | None,
+    counts: tuple[Counter[tuple[str, str]], Counter[str]],
+) -> int:
+    """Add the examples of a file, by one rater or with annotators in it; gives their number."""
     (categories, unread), n = counts, 0
-    for line, record in request.checked(records, _has_id, "an example of doccano, with id"):
+    expected = "an example of doccano, with id"
+    for line, record in request.checked(records, lambda record: record.get("id") not in (None, ""), expected):
         location = request.line(line)
         n += 1
         for key, value in record.items():

@@ -5,7 +5,7 @@ Which annotations count is decided in :mod:`softirr.answers.labelstudio`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,8 @@ def _is_stored(record: Mapping[str, Any]) -> bool:
 def _read(records: Records, request: Request) -> RawInput:
     """Return the raw answers of an export: one field for each control that is chosen."""
     export = Export(request)
-    _add_tasks(export, request.name, records)
-    return _input(export, [])
+    _add_tasks(export, request.name, records, "")
+    return _input(export)
 
 
 def _is_folder(folder: Folder) -> bool:
@@ -62,54 +62,40 @@ def _json_files(folder: Folder) -> list[Path]:
 def _read_folder(folder: Folder, request: Request) -> RawInput:
     """Return the raw answers of several exports, or of the annotations of target storage."""
     files = _json_files(folder)
-    export = Export(request)
-    if _is_stored(folder.first_record(files[0])):
-        for path in files:
-            _add_tasks(export, str(path), _records(folder, path))
-        return _input(export, [])
-    if len(files) > 1 and not request.options.item:
-        first = folder.first_record(files[0])
+    first = folder.first_record(files[0])
+    are_exports = len(files) > 1 and not _is_stored(first)
+    if are_exports and not request.options.item:
         raise InputError(
             f"{request.name} has {len(files)} exports, and ids of tasks differ between projects: name the field of "
             f"the tasks' data that identifies a task with {option('item')}. The data have "
             f"{listed(list(first.get('data') or {}))}."
         )
-    exports = {path.stem: Export(request) for path in files}
+    export = Export(request)
+    has_names = len({path.stem for path in files}) == len(files)
     for path in files:
-        _add_tasks(exports[path.stem], str(path), _records(folder, path))
-    has_one_rater = len(exports) == len(files) and all(
-        len(_raters(export_of_file)) < 2 for export_of_file in exports.values()
-    )
-    for name, export_of_file in exports.items():
-        _merge(export, export_of_file, name if has_one_rater and len(exports) > 1 else None)
-    note = f"Each export has the answers of one rater: {listed(list(exports))}."
-    return _input(export, [note] if has_one_rater and len(exports) > 1 else [])
+        content = folder.open(path)
+        if isinstance(content, Rows):
+            raise InputError(f"{path} is not a Label Studio export.")
+        if are_exports:
+            export.has_marks, export.no_mark = False, ""
+        _add_tasks(export, str(path), content, path.stem if are_exports and has_names else "")
+    return _input(export)
 
 
-def _raters(export: Export) -> set[str | None]:
-    return {source.rater for task in export.tasks.values() for source in task.sources if not source.is_prediction}
-
-
-def _merge(export: Export, export_of_file: Export, rater: str | None) -> None:
-    """Add the tasks of another export; with a rater, all of its annotations are theirs."""
-    for item, task in export_of_file.tasks.items():
-        sources = task.sources
-        if rater is not None:
-            sources = tuple(source if source.is_prediction else source._replace(rater=rater) for source in sources)
+def _join_entries(export: Export) -> Iterator[str]:
+    """Join the entries of an item; files that have one rater each name their rater, which is noted."""
+    raters: dict[str, set[str | None]] = {}
+    for file, task in export.entries:
+        raters.setdefault(file, set()).update(source.rater for source in task.sources if not source.is_prediction)
+    are_raters = len(raters) > 1 and all(len(names) < 2 for names in raters.values())
+    for file, (item, sources, drafts) in export.entries:
+        if are_raters:
+            sources = tuple(source if source.is_prediction else source._replace(rater=file) for source in sources)
         earlier = export.tasks.get(item, TaskAnswers(item, ()))
-        export.tasks[item] = TaskAnswers(item, earlier.sources + sources, earlier.drafts + task.drafts)
-    export.names |= export_of_file.names if rater is None else {}
-    export.keys |= export_of_file.keys
-    export.n_tasks += export_of_file.n_tasks
-    export.n_twice += export_of_file.n_twice
-    export.n_prefilled += export_of_file.n_prefilled
-
-
-def _records(folder: Folder, path: Path) -> Records:
-    content = folder.open(path)
-    if isinstance(content, Rows):
-        raise InputError(f"{path} is not a Label Studio export.")
-    return content
+        export.tasks[item] = TaskAnswers(item, earlier.sources + sources, earlier.drafts + drafts)
+    if are_raters:
+        export.names.clear()
+        yield f"Each export has the answers of one rater: {listed(list(raters))}."
 
 
 def _as_tasks(name: str, entry: Any, number: int) -> Mapping[str, Any]:
@@ -135,8 +121,8 @@ def _without_epochs(completion: Mapping[str, Any]) -> dict[str, Any]:
     return {**completion, **times}
 
 
-def _add_tasks(export: Export, name: str, records: Records) -> None:
-    """Read the tasks of a file."""
+def _add_tasks(export: Export, name: str, records: Records, file: str) -> None:
+    """Read the tasks of a file, which may be the name of a rater."""
     request, number = export.request, 0
     for line, entry in records:
         number += 1
@@ -146,20 +132,20 @@ def _add_tasks(export: Export, name: str, records: Records) -> None:
             raise InputError(f"{name}: task number {number} has no id.")
         task_location = f"{name}, line {line}: task {listed([str(identifier)])[:40]}"
         check_task(task, task_location, has_predictions=request.options.predictions_as_raters)
-        _add_task(export, f"{name}, line {line}", task)
+        export.entries.append((file, _task_answers(export, f"{name}, line {line}", task, file)))
     if not number:
         raise InputError(f"{name} has no tasks.")
     if export.has_marks and export.no_mark:  # an exporter that writes "was_cancelled" writes it for every annotation
         raise InputError(f"{export.no_mark}: was_cancelled is missing, which the other annotations have.")
 
 
-def _add_task(export: Export, location: str, task: Mapping[str, Any]) -> None:
+def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: str) -> TaskAnswers:
     request = export.request
     data = task["data"] if isinstance(task.get("data"), Mapping) else {}
     export.n_tasks += 1
     export.keys |= dict.fromkeys(map(str, list(data)[:_MOST_KEYS]))
     item = _item_of(location, task, data, request.options.item)
-    annotations = _new_annotations(export, item, task)
+    annotations = _new_annotations(export, (file, item), task)
     read = read_task({**task, "annotations": annotations}, predictions=request.options.predictions_as_raters, item=item)
     for number, annotation in enumerate(annotations, start=1):
         _note_name(export, annotation.get("completed_by"))
@@ -168,11 +154,8 @@ def _add_task(export: Export, location: str, task: Mapping[str, Any]) -> None:
             name = annotation.get("id", f"number {number}")
             export.no_mark = f"{location}: task {listed([str(task['id'])])[:40]}: annotation {name}"
     check_results(export, location, read, data)
-    earlier = export.tasks.get(item)
-    if earlier is not None:
-        read = TaskAnswers(item, earlier.sources + read.sources, earlier.drafts + read.drafts)
-    export.tasks[item] = read
     request.add_weight(location, item, data)
+    return read
 
 
 def _item_of(location: str, task: Mapping[str, Any], data: Mapping[str, Any], key: str | None) -> str:
@@ -184,16 +167,14 @@ def _item_of(location: str, task: Mapping[str, Any], data: Mapping[str, Any], ke
     return value
 
 
-def _new_annotations(export: Export, item: str, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the annotations of a task that no earlier entry of the export has."""
-    earlier_ids = export.annotation_ids.get(item)
+def _new_annotations(export: Export, key: tuple[str, str], task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the annotations of a task that no earlier entry of the export, of the same file and item, has."""
+    earlier_ids = export.annotation_ids.get(key, set())
     entries = list(mappings(task["annotations"]))
-    if earlier_ids is not None:
-        fresh = [annotation for annotation in entries if _identity(annotation) not in earlier_ids]
-        export.n_twice += len(fresh) < len(entries) or not entries
-        entries = fresh
-    export.annotation_ids.setdefault(item, set()).update(map(_identity, entries))
-    return entries
+    fresh = [annotation for annotation in entries if _identity(annotation) not in earlier_ids]
+    export.n_twice += key in export.annotation_ids and (len(fresh) < len(entries) or not entries)
+    export.annotation_ids.setdefault(key, earlier_ids).update(map(_identity, fresh))
+    return fresh
 
 
 def _identity(annotation: Mapping[str, Any]) -> str:
@@ -208,8 +189,8 @@ def _note_name(export: Export, user: Any) -> None:
         export.names[str(user["id"])] = user["email"]
 
 
-def _input(export: Export, notes: list[str]) -> RawInput:
-    request = export.request
+def _input(export: Export) -> RawInput:
+    request, notes = export.request, [*_join_entries(export)]
     count_results(export)
     control_names = chosen_controls(export)
     request.require_weights(request.name, export.keys)

@@ -5,10 +5,10 @@ They have no label config, so the values show which column is a control: they di
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from softirr.answers.answer import NO_RATER, RawField, RawInput
@@ -28,18 +28,9 @@ _NOT_TOLD = (
     "and drafts either. Export with the format JSON to leave copies out with the reason."
 )
 _OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
+_SPAN, _REGION = "span", "region"
 _LONG = 40
 """Characters of a text that is surely not the name of a category."""
-
-
-@dataclass
-class _Field:
-    """A column of answers: its raw answers, whether the user names its kind, and counts of cells without texts."""
-
-    raw: RawField
-    has_kind: bool = False
-    n_spans: int = 0
-    n_without_text: int = 0
 
 
 def _is_it(keys: Iterable[str]) -> bool:
@@ -55,37 +46,47 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
     is_text : bool
         Whether the cells are texts, in which lists are written as JSON.
     """
-    rows = []
     expected = "id, annotator and annotation_id, as Label Studio exports them"
-    for line, record in request.checked(
-        records, lambda column: _is_it(column) and column.get("id") not in (None, ""), expected
-    ):
-        rows.append((str(record.get("updated_at") or ""), line, record))
-    rows.sort(key=lambda row: row[0])
-    texts = (None, AUTO, TEXT)
-    names = _chosen(request, [record for *_, record in rows])
-    fields = {name: _Field(RawField(name), request.options.kind_of(name) not in texts) for name in names}
-    for _, line, record in rows:
-        for column in fields.values():
-            _add(column, record, line, (request, is_text))
-    for name, column in fields.items():
-        kind_notes = () if column.has_kind else _kind_note(name, column)
-        column.raw.notes = [_NOT_TOLD, *_cell_notes(name, column), *kind_notes]
-        if column.n_spans and not any(row.texts for row in column.raw.answers):
+    rows = list(
+        request.checked(records, lambda record: _is_it(record) and record.get("id") not in (None, ""), expected)
+    )
+    rows.sort(key=lambda row: str(row[1].get("updated_at") or ""))
+    fields = {name: RawField(name) for name in _chosen(request, [record for _, record in rows])}
+    has_kind = {name: request.options.kind_of(name) not in (None, AUTO, TEXT) for name in fields}
+    skipped = Counter[tuple[str, str]]()
+    for line, record in rows:
+        for field in fields.values():
+            field.add_item(str(record["id"]))
+            if record["annotation_id"] not in (None, ""):  # not a task without annotations
+                _add(field, record, skipped, (line, request.line(line)), is_text=is_text, has_kind=has_kind[field.name])
+    for name, field in fields.items():
+        n_spans, n_regions = skipped[name, _SPAN], skipped[name, _REGION]
+        kind_notes = () if has_kind[name] else _kind_note(field)
+        field.notes = [_NOT_TOLD, *_cell_notes(name, n_spans, n_regions), *kind_notes]
+        if n_spans and not any(row.texts for row in field.answers):
             raise InputError(
-                f"{request.name}: {name} has {plural(column.n_spans, 'span or box', 'spans or boxes')} with labels, "
-                "which "
+                f"{request.name}: {name} has {plural(n_spans, 'span or box', 'spans or boxes')} with labels, which "
                 "softirr does not read from this format. Export with the format JSON to compare the labels of a task."
             )
-    unread = _unread([record for *_, record in rows], fields)
+    unread = Counter(  # data of tasks, or another control
+        key
+        for _, record in rows
+        for key, value in record.items()
+        if _may_be_control(key) and key not in fields and not is_empty(value)
+    )
     notes = list(unread_fields(unread, "columns (data of tasks, or other controls)", request))
-    raw_fields = {name: column.raw for name, column in fields.items()}
-    return tool_input(request, "label-studio-flat", raw_fields, len(rows), notes)
+    return tool_input(request, "label-studio-flat", fields, len(rows), notes)
 
 
 def _chosen(request: Request, records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the fields to read; controls are columns with values that differ between the annotations of a task."""
     names = list(dict.fromkeys(key for record in records for key in record if _may_be_control(key)))
-    controls = _controls(records, names)
+    first: dict[str, Mapping[str, Any]] = {}
+    differ = set()
+    for record in records:
+        first_record = first.setdefault(str(record["id"]), record)
+        differ |= {name for name in names if record.get(name) != first_record.get(name)}
+    controls = [name for name in names if name in differ]
     if not controls and not request.texts and len(names) > 1:
         raise InputError(
             f"{request.name} does not show which of {', '.join(names)} is the TextArea: name it with "
@@ -98,66 +99,44 @@ def _may_be_control(key: str) -> bool:
     return key not in _OWN and not key.startswith("_data_")
 
 
-def _unread(records: Sequence[Mapping[str, Any]], compared: Container[str]) -> Counter[str]:
-    """Return the number of values in each column that is not compared: data of tasks, or another control."""
-    return Counter(
-        key
-        for record in records
-        for key, value in record.items()
-        if _may_be_control(key) and key not in compared and not is_empty(value)
-    )
-
-
-def _controls(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    """Return the columns with values that differ between the annotations of a task."""
-    first: dict[str, Mapping[str, Any]] = {}
-    differ = set()
-    for record in records:
-        first_record = first.setdefault(str(record["id"]), record)
-        differ |= {name for name in names if record.get(name) != first_record.get(name)}
-    return [name for name in names if name in differ]
-
-
-def _add(column: _Field, record: Mapping[str, Any], line: int, source: tuple[Request, bool]) -> None:
-    request, is_text = source
-    item, rater = str(record["id"]), record["annotator"]
-    column.raw.add_item(item)
-    if record["annotation_id"] in (None, ""):  # a task without annotations
-        return
+def _add(
+    field: RawField,
+    record: Mapping[str, Any],
+    skipped: Counter[tuple[str, str]],
+    address: tuple[int, str],
+    *,
+    is_text: bool,
+    has_kind: bool,
+) -> None:
+    """Add an answer: a text, a list of texts and regions, or ``{"text": [...]}``, which may be written as JSON."""
+    item, rater, (line, location) = str(record["id"]), record["annotator"], address
+    value: Any = record.get(field.name)
     if rater in (None, "", "None"):
-        column.raw.add(item, "", None, line, NO_RATER)
+        field.add(item, "", None, line, NO_RATER)
         return
-    texts = _texts(column, record.get(column.raw.name), f"{request.line(line)}: {column.raw.name}", is_text)
-    column.raw.add(item, str(rater), texts or None, line)
-
-
-def _texts(column: _Field, value: Any, location: str, is_text: bool) -> tuple[str, ...]:
-    """Return the texts of a cell: a text, a list of texts and regions, or ``{"text": [...]}``."""
     if is_text and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        try:
-            value = _list_or_text(json.loads(value), value, column)
-        except ValueError:
-            return (value,)
+        with contextlib.suppress(ValueError):
+            value = _list_or_text(json.loads(value), value, has_kind)
     texts: list[str] = []
     for entry in value if isinstance(value, list) else [value]:
-        if column.has_kind and (values := _values(entry)) is not None:
+        if has_kind and (values := _values(entry)) is not None:
             texts += values
-            continue
-        if isinstance(entry, Mapping) and any(str(key).endswith("labels") for key in entry):
-            column.n_spans += 1
-            continue
-        if isinstance(entry, Mapping) and "text" not in entry:
+        elif isinstance(entry, Mapping) and any(str(key).endswith("labels") for key in entry):
+            skipped[field.name, _SPAN] += 1
+        elif isinstance(entry, Mapping) and "text" not in entry:
             if not _is_region(entry):
-                kind = option("field", f"{column.raw.name}=nominal")
-                raise InputError(f"{location} has no texts. If it has categories or other values, name a kind: {kind}.")
-            column.n_without_text += 1
-            continue
-        inner = entry["text"] if isinstance(entry, Mapping) else entry
-        for text in inner if isinstance(inner, list) else [inner]:
-            if not isinstance(text, str | None):
-                raise InputError(f"{location} has no texts.")
-            texts += [] if text is None or is_blank(text) else [text]
-    return tuple(texts)
+                kind = option("field", f"{field.name}=nominal")
+                raise InputError(
+                    f"{location}: {field.name} has no texts. If it has categories or other values, name a kind: {kind}."
+                )
+            skipped[field.name, _REGION] += 1
+        else:
+            inner = entry["text"] if isinstance(entry, Mapping) else entry
+            for text in inner if isinstance(inner, list) else [inner]:
+                if not isinstance(text, str | None):
+                    raise InputError(f"{location}: {field.name} has no texts.")
+                texts += [] if text is None or is_blank(text) else [text]
+    field.add(item, str(rater), tuple(texts) or None, line)
 
 
 def _values(entry: Any) -> list[str] | None:
@@ -172,34 +151,34 @@ def _is_region(entry: Mapping[str, Any]) -> bool:
     return bool({"start", "end", "x", "y", "points", "vertices", "ranges", "sequence", "rle"} & entry.keys())
 
 
-def _list_or_text(parsed: Any, text: str, column: _Field) -> Any:
-    """Return the content of JSON in a cell: texts, values and regions of Label Studio, or else the cell as it is."""
+def _list_or_text(parsed: Any, text: str, has_kind: bool) -> Any:
+    """Return the content of JSON in a cell: texts, values and regions of Label Studio, or the text as it was written."""
     entries = parsed if isinstance(parsed, list) else [parsed]
     is_ours = (
         isinstance(entry, str)
         or (isinstance(entry, Mapping) and ("text" in entry or _is_region(entry)))
-        or (column.has_kind and _values(entry) is not None)
+        or (has_kind and _values(entry) is not None)
         for entry in entries
     )
     return parsed if entries and all(is_ours) else text
 
 
-def _cell_notes(name: str, column: _Field) -> Iterator[str]:
-    if column.n_without_text:
-        regions = plural(column.n_without_text, "region")
-        yield f"{regions} of {listed([name])} without a text {'is' if column.n_without_text == 1 else 'are'} left out."
-    if column.n_spans:
-        yield f"{plural(column.n_spans, 'span or box', 'spans or boxes')} with labels in {listed([name])} are not read."
+def _cell_notes(name: str, n_spans: int, n_regions: int) -> Iterator[str]:
+    if n_regions:
+        is_or_are = "is" if n_regions == 1 else "are"
+        yield f"{plural(n_regions, 'region')} of {listed([name])} without a text {is_or_are} left out."
+    if n_spans:
+        yield f"{plural(n_spans, 'span or box', 'spans or boxes')} with labels in {listed([name])} are not read."
 
 
-def _kind_note(name: str, column: _Field) -> Iterator[str]:
+def _kind_note(field: RawField) -> Iterator[str]:
     """Yield a note if the values may be categories."""
-    texts = [text for row in column.raw.answers for text in row.texts or ()]
+    texts = [text for row in field.answers for text in row.texts or ()]
     distinct = set(texts)
     if len(texts) > 3 and 2 * len(distinct) <= len(texts) and max(map(len, distinct)) <= _LONG:
         yield (
-            f"This export does not say whether {listed([name])} is a TextArea or has categories: its values are "
-            f"compared as texts. {option('field', f'{name}=nominal')} compares them as categories."
+            f"This export does not say whether {listed([field.name])} is a TextArea or has categories: its values are "
+            f"compared as texts. {option('field', f'{field.name}=nominal')} compares them as categories."
         )
 
 

@@ -25,7 +25,7 @@ from softirr.answers.layout import columns_by_names
 from softirr.answers.registry import Format, Records, Request, Ways
 from softirr.answers.row_tables import per_rater_input
 from softirr.answers.rows import Rows
-from softirr.answers.source import Source
+from softirr.answers.source import Source, refused
 from softirr.errors import InputError
 from softirr.text import listed, shown
 
@@ -113,17 +113,6 @@ def _hidden(name: str) -> bool:
     return name.startswith((".", "~$", "__MACOSX"))
 
 
-def names_inside(source: Source) -> list[str] | None:
-    """Return the names of the files in a ZIP archive: none if the input is not an archive, None if it is damaged."""
-    if not source.is_zip:
-        return []
-    try:
-        with zipfile.ZipFile(source.seekable()) as archive:
-            return archive.namelist()
-    except (*DAMAGE, OSError):
-        return None
-
-
 @contextmanager
 def unpacked(source: Source) -> Iterator[Path]:
     """A ZIP archive as a folder that is removed afterwards.
@@ -142,11 +131,9 @@ def unpacked(source: Source) -> Iterator[Path]:
 
 def _unpack(file: IO[bytes], name: str, folder: Path) -> None:
     """Write the files of an archive; names that lead out of the folder are cut, and empty folders are left out."""
-    try:
+    with refused(f"{name} is a damaged ZIP archive: create it again.", *DAMAGE):
         archive = zipfile.ZipFile(file)
         members = [info for info in archive.infolist() if not info.is_dir()]
-    except DAMAGE as error:
-        raise InputError(f"{name} is a damaged ZIP archive: create it again.") from error
     if len(members) > MOST_FILES or any(info.filename.count("/") > _DEEPEST for info in members):
         raise InputError(
             f"{name} has {len(members):,} files; at most {MOST_FILES:,}, nested at most {_DEEPEST} folders deep, can "
