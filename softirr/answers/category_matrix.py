@@ -44,21 +44,28 @@ def matrix_ratings(matrix: Any, *, renumber: bool = False) -> Ratings:
     >>> matrix_ratings([[0, 2.0], [None, 1]]).answer.tolist()
     [0, 2, 1]
     """
-    values, masked = _cells(matrix)
-    if values.dtype.kind == "b" or not values.size:
-        values = values.astype(np.int64)
-    if values.dtype.kind == "O":
-        numbers_of, missing = _objects(values, masked)
-    elif values.dtype.kind == "f":
-        missing = masked | np.isnan(values)
-        numbers_of = _whole(np.where(missing, -1, values))
-        missing |= numbers_of < 0
-    elif values.dtype.kind in "iu":
-        numbers_of, missing = values, masked | (values < 0)
-    else:
-        raise _not_a_category(0, 0, values[0, 0])
-    item, rater = np.nonzero(~missing)
-    category = numbers_of[item, rater]
+    array = _array(matrix)
+    if array is None or array.ndim != 2:
+        raise InputError(
+            f"The matrix is of type {type(matrix).__name__} and does not have two dimensions, or has rows of different "
+            f"lengths: {_SHAPE}."
+        )
+    values, is_present = np.ma.getdata(array), ~np.ma.getmaskarray(array)
+    if values.dtype.kind == "f":
+        is_present &= ~np.isnan(values)
+    elif values.dtype.kind == "O":
+        is_present &= ~np.frompyfunc(is_missing, 1, 1)(values).astype(bool)
+    item, rater = np.nonzero(is_present)
+    cells = values[is_present].tolist()
+    categories = list(map(_category, cells))
+    if None in categories:
+        wrong = categories.index(None)
+        value = cells[wrong].item() if isinstance(cells[wrong], np.generic) else cells[wrong]
+        location = f"Row {item[wrong] + 1}, column {rater[wrong] + 1}"
+        raise InputError(f"{location} of the matrix is {shortened(repr(value), 40)}: {_WAY_OUT}.")
+    category = np.array(categories, dtype=object)
+    is_rated = category >= 0
+    item, rater, category = item[is_rated], rater[is_rated], category[is_rated]
     if renumber:
         categories, category = np.unique(category, return_inverse=True)
         category, n_categories = category.reshape(-1), len(categories)
@@ -70,17 +77,6 @@ def matrix_ratings(matrix: Any, *, renumber: bool = False) -> Ratings:
             )
     sizes = len(values), values.shape[1], n_categories
     return Ratings(item.astype(np.int64), rater.astype(np.int64), category.astype(np.int64), *sizes)
-
-
-def _cells(matrix: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The cells as a two-dimensional array, and which of them are masked."""
-    array = _array(matrix)
-    if array is None or array.ndim != 2:
-        raise InputError(
-            f"The matrix is of type {type(matrix).__name__} and does not have two dimensions, or has rows of different "
-            f"lengths: {_SHAPE}."
-        )
-    return np.ma.getdata(array), np.ma.getmaskarray(array)
 
 
 def _array(matrix: Any) -> NDArray[Any] | None:
@@ -98,38 +94,12 @@ def _array(matrix: Any) -> NDArray[Any] | None:
         return None
 
 
-def _whole(values: NDArray[Any]) -> NDArray[np.int64]:
-    wrong = np.argwhere(~(np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) <= _EXACT_FLOAT)))
-    if len(wrong):
-        item, rater = wrong[0].tolist()
-        raise _not_a_category(item, rater, values[item, rater])
-    return values.astype(np.int64)
-
-
-def _objects(values: NDArray[Any], masked: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Python integers of cells of any type, and which cells are missing."""
-    categories = np.full(values.shape, -1, dtype=object)
-    for (item, rater), value in np.ndenumerate(values):
-        if not masked[item, rater] and not is_missing(value):
-            categories[item, rater] = _category(value, item, rater)
-    missing = np.asarray(categories < 0, dtype=bool)
-    try:
-        return categories.astype(np.int64), missing
-    except OverflowError:
-        return categories, missing
-
-
-def _category(value: Any, item: int, rater: int) -> int:
-    if isinstance(value, numbers.Integral | np.bool_):
+def _category(value: Any) -> int | None:
+    """Return the number of a category, None if the value is not a whole number."""
+    if isinstance(value, int | np.bool_ | numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real):
         number = float(value)
         if number.is_integer() and abs(number) <= _EXACT_FLOAT and value == number:
             return int(number)
-    raise _not_a_category(item, rater, value)
-
-
-def _not_a_category(item: Any, rater: Any, value: Any) -> InputError:
-    shown_value = value.item() if isinstance(value, np.generic) else value
-    short = shortened(repr(shown_value), 40)
-    return InputError(f"Row {int(item) + 1}, column {int(rater) + 1} of the matrix is {short}: {_WAY_OUT}.")
+    return None

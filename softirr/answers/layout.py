@@ -171,8 +171,8 @@ class _Header:
     def _indices(self, spec: str) -> list[int]:
         """Return the numbers of the columns of a name; case counts only if the name is not unique without it."""
         exact, folded = (self._columns, spec), (self._folded, _folded(spec))
-        found = ([i for i, column in enumerate(names) if column == name] for names, name in (exact, folded))
-        return next(filter(None, found), [])
+        indices = ([i for i, column in enumerate(names) if column == name] for names, name in (exact, folded))
+        return next(filter(None, indices), [])
 
     def _index(self, spec: str) -> int:
         indices = self._indices(spec)

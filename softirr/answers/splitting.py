@@ -29,29 +29,12 @@ _MAX_LOOKED_AT = 2_000
 _MIN_LISTS, _MIN_SHARE = 2, 0.1
 """Number of lists, and their share of the answers, from which `list_note` mentions them."""
 
-_NAMES = {
-    "lines": "line breaks",
-    "bullets": "bullets",
-    "semicolons": "semicolons",
-    "commas": "commas",
-    "sentences": "the ends of sentences",
-}
-_STEPS = {
-    "lines": ("lines",),
-    "bullets": ("lines", "bullets"),
-    "semicolons": ("lines", "bullets", "semicolons"),
-    "commas": ("lines", "bullets", "semicolons", "commas"),
-    "sentences": ("lines", "bullets", "sentences"),
-}
-"""Marks of each mode."""
+_NAMES = {"lines": "line breaks", "sentences": "the ends of sentences"}
+"""Words for modes that differ from their names."""
 _JOINERS = {"lines": "\n", "bullets": "\n- ", "semicolons": "; ", "commas": ", ", "sentences": " "}
-_BULLETS = "•‣◦▪●"
-_SEMICOLONS, _COMMAS = ";；؛", ",，、،"
-_CHARACTERS = {
-    "bullets": _BULLETS,
-    "semicolons": f"{_BULLETS}{_SEMICOLONS}",
-    "commas": f"{_BULLETS}{_SEMICOLONS}{_COMMAS}",
-}
+_BULLETS, _SEMICOLONS, _COMMAS = "•‣◦▪●", ";；؛", ",，、،"
+_CHARACTERS = {"lines": "", "bullets": _BULLETS, "semicolons": _SEMICOLONS, "commas": _COMMAS}
+"""Characters of each mode, which also splits at the characters of the modes before it."""
 _VARIANTS = {";": _SEMICOLONS, ",": _COMMAS}
 _BETWEEN_DIGITS = _SEMICOLONS + _BULLETS
 """Marks that split between digits, too."""
@@ -88,7 +71,11 @@ class Split:
     @property
     def marks(self) -> tuple[str, ...]:
         """What texts were split at, such as ``lines``; the marks themselves if the user named them."""
-        return () if self.mode == "none" else _STEPS.get(self.mode, (*_STEPS["bullets"], *self.mode))
+        steps = tuple(_CHARACTERS)
+        if self.mode in _CHARACTERS:
+            return steps[: steps.index(self.mode) + 1]
+        marks = (self.mode,) if self.mode == "sentences" else self.mode
+        return () if self.mode == "none" else ("lines", "bullets", *marks)
 
     def join(self, pieces: Iterable[str]) -> str:
         """Return the parts as one text, separated by the last mark of the mode."""
@@ -173,8 +160,8 @@ def _has_content(character: str) -> bool:
 @cache
 def _pattern(mode: str) -> tuple[re.Pattern[str] | None, bool]:
     """Return the pattern of the marks of a mode without commas, and whether commas are marks."""
-    characters_of_mode = "".join(_VARIANTS.get(mark, mark) for mark in mode)
-    characters = _CHARACTERS.get(mode, "") if mode in SPLITS else _BULLETS + characters_of_mode
+    variants = _CHARACTERS | _VARIANTS
+    characters = "" if mode == "sentences" else "".join(variants.get(mark, mark) for mark in Split(mode).marks)
     always = "".join(mark for mark in characters if mark in _BETWEEN_DIGITS)
     has_commas = "," in characters
     cut_otherwise = _BETWEEN_DIGITS + (_COMMAS if has_commas else "")
@@ -234,7 +221,8 @@ def list_note(texts_of_answers: Sequence[Sequence[str]]) -> str:
     '2 of 3 answers look like lists in one box and are compa'
     """
     answers = texts_of_answers[:: 1 + len(texts_of_answers) // _MAX_LOOKED_AT]
-    counts = {mode: sum(any(_is_list(text, mode) for text in texts) for texts in answers) for mode in _CHARACTERS}
+    modes = ("bullets", "semicolons", "commas")
+    counts = {mode: sum(any(_is_list(text, mode) for text in texts) for texts in answers) for mode in modes}
     n_lists = max(counts.values())
     if n_lists < max(_MIN_LISTS, _MIN_SHARE * len(answers)):
         return ""

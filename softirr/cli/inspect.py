@@ -43,10 +43,9 @@ def _inspect(arguments: argparse.Namespace) -> int:
         tables = read_tables(arguments, least_raters=0)
     except UnknownColumns as unknown:
         return _show_columns(unknown, arguments)
-    inspections = {name: inspected(table) for name, table in tables.items()}
     inspections = {
-        name: replace(inspection, warnings=tuple(map(on_command_line, inspection.warnings)))
-        for name, inspection in inspections.items()
+        name: replace(inspected(table), warnings=tuple(map(on_command_line, table.warnings)))
+        for name, table in tables.items()
     }
     samples = {name: table.texts[:: len(table.texts) // _SAMPLE + 1] for name, table in tables.items()}
     languages = {name: project_language(texts) for name, texts in samples.items()}
@@ -56,8 +55,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
     for number, (name, entry) in enumerate(inspections.items()):
         if len(inspections) > 1:
             print(f"{'' if number == 0 else chr(10)}Text {name}")
-        for line in _lines(entry, languages[name], arguments.file):
-            print(line)
+        print(*_lines(entry, languages[name], arguments.file), sep="\n")
     return 0
 
 
@@ -70,11 +68,9 @@ def _show_columns(unknown: UnknownColumns, arguments: argparse.Namespace) -> int
         print_json({"columns": list(unknown.columns), "commands": commands})
         return 0
     print(f"{printable(arguments.file)} has {plural(len(unknown.columns), 'column')} without obvious names:")
-    for name in unknown.columns:
-        print(f"  {printable(name) or '(no name)'}")
+    print(*(f"  {printable(name) or '(no name)'}" for name in unknown.columns), sep="\n")
     print("\nName the columns in the command, for a row for each answer, each item or each rater:")
-    for command in commands:
-        print(f"  {printable(command)}")
+    print(*(f"  {printable(command)}" for command in commands), sep="\n")
     return 0
 
 
@@ -87,7 +83,7 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
         n_more = len(inspection.columns) - len(role_texts)
         yield f"columns: {', '.join(role_texts)}{f' and {n_more} more' if n_more else ''}"
     yield ""
-    facts = [*_answer_facts(inspection), *_missing_facts(inspection), *_text_facts(inspection, language)]
+    facts = list(_facts(inspection, language))
     width = max(len(name) for name, _ in facts)
     yield from (f"{name:<{width}}  {value}" for name, value in facts)
     yield ""
@@ -104,7 +100,7 @@ def _lines(inspection: Any, language: str | None, source: str) -> Iterator[str]:
         yield f"Note: {printable(warning)}"
 
 
-def _answer_facts(inspection: Any) -> Iterator[tuple[str, str]]:
+def _facts(inspection: Any, language: str | None) -> Iterator[tuple[str, str]]:
     sizes = ", ".join(
         f"{n:,} with {plural(size, 'text') if size else 'no text'}" for size, n in inspection.texts_per_answer.items()
     )
@@ -113,9 +109,6 @@ def _answer_facts(inspection: Any) -> Iterator[tuple[str, str]]:
     yield "answers", f"{inspection.n_answers:,}{f': {sizes}' if sizes else ''}"
     yield "missing", f"{plural(inspection.n_missing, 'pair')} of an item and a rater without an answer"
     yield "empty", f"{plural(inspection.n_empty, 'answer')} that found nothing"
-
-
-def _missing_facts(inspection: Any) -> Iterator[tuple[str, str]]:
     if inspection.missing_marks:
         marks = sum(map(Counter, inspection.missing_marks.values()), Counter[str]())
         mark_counts = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
@@ -129,9 +122,6 @@ def _missing_facts(inspection: Any) -> Iterator[tuple[str, str]]:
     if inspection.n_repeated:
         rows = plural(inspection.n_repeated, "row")
         yield "repeats", f"{rows} of a rater on an item that the rater has answered before (--repeats)"
-
-
-def _text_facts(inspection: Any, language: str | None) -> Iterator[tuple[str, str]]:
     same_words = plural(inspection.n_duplicates, "time")
     yield "texts", f"{inspection.n_texts:,} different; {same_words} several raters of an item use the same words"
     if inspection.n_texts:

@@ -31,13 +31,12 @@ def add_input_options(command: argparse.ArgumentParser) -> None:
 def add_reading_options(command: argparse.ArgumentParser) -> None:
     """Add how a file of answers is read."""
     group = command.add_argument_group("how the file is read")
-    _add_columns(group)
-    _add_export_options(group)
-    _add_cell_options(group)
-    _add_file_options(group)
+    _add_choice_options(group)
+    _add_meaning_options(group)
 
 
-def _add_columns(group: Group) -> None:
+def _add_choice_options(group: Group) -> None:
+    """Add what is read: columns and controls."""
     group.add_argument("--item", metavar="COLUMN", help="column of the items")
     add_option(group, "--rater", earlier=("--rater-column",), metavar="COLUMN", help="column of the raters")
     group.add_argument(
@@ -60,9 +59,6 @@ def _add_columns(group: Group) -> None:
         default="first",
         help="whether the first row names the columns; without a header they are 1, 2, 3 (first)",
     )
-
-
-def _add_export_options(group: Group) -> None:
     group.add_argument(
         "--control", metavar="NAME", action="append", help="TextArea to read if a Label Studio export has several"
     )
@@ -79,11 +75,12 @@ def _add_export_options(group: Group) -> None:
         default="pooled",
         help="texts on regions: one answer of an annotation, or regions matched one to one (pooled)",
     )
+
+
+def _add_meaning_options(group: Group) -> None:
+    """Add who the raters are, what cells and rows mean, and the form of the file."""
     group.add_argument("--rater-names", metavar="FILE", help="names of raters, as CSV with the columns rater,name")
     group.add_argument("--ignore-raters", metavar="NAMES", help="raters to leave out, separated by commas")
-
-
-def _add_cell_options(group: Group) -> None:
     group.add_argument("--casefold", action="store_true", help="treat texts that differ only in case as the same text")
     group.add_argument(
         "--ignore-harakat", action="store_true", help="treat texts that differ only in Arabic vowel signs as the same"
@@ -103,9 +100,6 @@ def _add_cell_options(group: Group) -> None:
         choices=("set", "first", "last", "refuse"),
         help="several rows of a rater on an item: a set, versions (the first or the last counts), or an error",
     )
-
-
-def _add_file_options(group: Group) -> None:
     group.add_argument(
         "--format", default="auto", metavar="NAME", help="format of the file (auto: recognized from the content)"
     )
@@ -118,26 +112,16 @@ def _add_file_options(group: Group) -> None:
 def _read_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """How a file is read, as the options of :func:`softirr.read_texts`."""
     from softirr.answers.read_options import ReadOptions
+    from softirr.answers.sheets import rows
 
     names = {option.name for option in fields(ReadOptions)}
     options = {name: value for name, value in vars(arguments).items() if name in names}
     ignored = [name for name in (arguments.ignore_raters or "").split(",") if name.strip()]
-    return options | {"rater_names": _rater_names(arguments.rater_names), "ignore_raters": ignored}
-
-
-def _rater_names(path: str | None) -> dict[str, str]:
-    """Read the file of ``--rater-names``."""
-    if path is None:
-        return {}
-    from softirr.answers.sheets import rows
-
-    names: dict[str, str] = {}
-    _, lines = rows(path, ("rater", "name"), "list of names of raters")
-    for location, (rater, name) in lines:
-        shown_name = name.strip()
-        if shown_name and names.setdefault(rater.strip(), shown_name) != shown_name:
-            raise InputError(f"{location}: the rater {rater.strip()!r} has another name above.")
-    return names
+    rater_names = {}
+    if arguments.rater_names is not None:
+        _, lines = rows(arguments.rater_names, ("rater", "name"), "list of names of raters")
+        rater_names = {rater.strip(): name.strip() for _, (rater, name) in lines if name.strip()}
+    return options | {"rater_names": rater_names, "ignore_raters": ignored}
 
 
 def read_tables(
@@ -178,10 +162,8 @@ def read_tables(
 
 def _with_enough_raters(tables: dict[str, Any], name: str, least_raters: int) -> dict[str, Any]:
     """The tables without fields of one rater; a text of one rater is refused."""
-    single_rater_fields = [
-        text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters
-    ]
-    for text in single_rater_fields if len(single_rater_fields) < len(tables) else []:
+    too_few = [text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters]
+    for text in too_few if len(too_few) < len(tables) else []:
         del tables[text]
         print(f"softirr: the field {text!r} has answers of one rater only and is left out.", file=sys.stderr)
     for text, table in tables.items():

@@ -51,8 +51,8 @@ def _read(records: Records, request: Request) -> RawInput:
         records_read.append((str(len(records_read) + 1 if item is None else item), line, responses))
         for name, _, value, _ in responses:
             values.setdefault(name, []).append(value)
-    texts = [name for name, given in values.items() if all(isinstance(value, str | None) for value in given)]
-    kinds = {name: kind for name, given in values.items() if name not in texts and (kind := _kind(given))}
+    texts = [name for name, responses in values.items() if all(isinstance(value, str | None) for value in responses)]
+    kinds = {name: kind for name, responses in values.items() if name not in texts and (kind := _kind(responses))}
     fields = chosen_fields(request, texts, kinds, "text question")
     unsaid = False
     for item, line, responses in records_read:
@@ -65,7 +65,7 @@ def _read(records: Records, request: Request) -> RawInput:
                     raise InputError(f"{request.line(line)}: a response names no user.")
                 reason = "" if status in _COUNT else DRAFT if status in ("draft", "pending") else DISCARDED
                 fields[name].add(item, str(user), _texts(value, kinds.get(name)), line, reason)
-    unread = {name: len(given) for name, given in values.items() if name not in fields}
+    unread = {name: len(responses) for name, responses in values.items() if name not in fields}
     notes = [*([_UNSAID] if unsaid else []), *unread_fields(unread, "questions", request)]
     return tool_input(request, "argilla", fields, len(records_read), notes)
 
