@@ -17,7 +17,7 @@ from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio import is_agreed_answer, label_studio_answers, label_studio_fields
 from softirr.answers.labelstudio_results import control_kind, field_controls, mappings, with_turns
-from softirr.answers.preparation import within_limits
+from softirr.answers.preparation import beyond_limits
 from softirr.answers.region_overlap import MOST_REGIONS
 from softirr.answers.regions import region_of
 from softirr.answers.table import Answer, Excluded
@@ -101,10 +101,11 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     )
     for name, (of_field, excluded) in answers.items():
         by_rater, listed = _of_annotators(of_field, excluded, [], settings)
-        by_rater, too_long = within_limits(by_rater)
+        too_long = beyond_limits(by_rater)
+        by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in too_long}
         fields[name] = {
             "answers": _clean(by_rater),
-            "excluded": [*listed, *map(list, too_long)],
+            "excluded": [*listed, *map(list, too_long.items())],
             "kind": kinds.get(name, ""),
         }
         turns: dict[str, dict[str, Sequence[str]]] = {}

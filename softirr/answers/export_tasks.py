@@ -106,8 +106,7 @@ def _check_result(source: Mapping[str, Any], location: str) -> None:
 def _check_textarea(region: Mapping[str, Any], location: str) -> None:
     if not isinstance(region.get("from_name"), str):
         raise InputError(f"{location}: a textarea result does not name its TextArea (from_name).")
-    origin = region.get("origin")
-    if not isinstance(origin, str | None) or origin not in _ORIGINS:
+    if region.get("origin") not in _ORIGINS:
         raise InputError(f"{location}: a textarea result has an unknown origin.")
     value = region.get("value")
     if not isinstance(value, Mapping) or "text" not in value:
@@ -194,11 +193,12 @@ def use_turns(raw_field: RawField) -> None:
     """Replace tasks by their turns if the turns are the items."""
     turns = {row.item for row in raw_field.answers if not row.reason} - raw_field.items.keys()
     if turns:
-        with_turns = {item.rpartition("/")[0] for item in turns}
         order = {item: number for number, item in enumerate(raw_field.items)}
-        raw_field.items = {item: None for item in raw_field.items if item not in with_turns}
-        item_of_turn = {(order[task], int(turn)): item for item in turns for task, _, turn in [item.rpartition("/")]}
-        raw_field.items |= dict.fromkeys(item for _, item in sorted(item_of_turn.items()))
+        task_and_turn = {item: item.rpartition("/")[::2] for item in turns}
+        for task, _ in task_and_turn.values():
+            raw_field.items.pop(task, None)
+        in_order = sorted((order[task], int(turn), item) for item, (task, turn) in task_and_turn.items())
+        raw_field.items |= dict.fromkeys(item for _, _, item in in_order)
 
 
 def _pool_turns(export: Export) -> Mapping[str, tuple[str, int]]:

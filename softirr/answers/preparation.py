@@ -32,22 +32,18 @@ _SINGLE = ("ordinal", "interval", "date", "ranking")
 """Kinds of controls that usually have a single value."""
 
 
-def within_limits(answers: Mapping[str, Sequence[str]]) -> tuple[dict[str, Sequence[str]], list[tuple[str, str]]]:
-    """Return the answers to an item that can be compared, by rater, and the other raters with the reason.
+def beyond_limits(answers: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return why answers to an item can't be compared, by rater; empty if all can.
 
     Examples
     --------
-    >>> within_limits({"ann": ["fever"], "bob": ["x" * 100_001]})
-    ({'ann': ['fever']}, [('bob', 'a text too long to compare (more than 100,000 characters)')])
+    >>> beyond_limits({"ann": ["fever"], "bob": ["x" * 100_001]})
+    {'bob': 'a text too long to compare (more than 100,000 characters)'}
     """
-    if _is_little(answers.values()):
-        return dict(answers), []
-    left_out = [(rater, TOO_LONG) for rater, texts in answers.items() if any(map(_is_too_long, texts))]
-    too_long = {rater for rater, _ in left_out}
+    too_long = {rater: TOO_LONG for rater, texts in answers.items() if any(map(_is_too_long, texts))}
     comparable = {rater: texts for rater, texts in answers.items() if rater not in too_long}
-    if reason := has_too_much(comparable.values()):
-        return {}, left_out + [(rater, reason) for rater in comparable]
-    return comparable, left_out
+    reason = has_too_much(comparable.values())
+    return too_long | dict.fromkeys(comparable, reason) if reason else too_long
 
 
 def has_too_much(answers: Collection[Sequence[str]]) -> str:
@@ -160,24 +156,19 @@ def read_values(work: Work) -> None:
             "answers that differ from every value."
         )
     _check_values(work)
-    _note_unseparated(work)
+    mark = ">" if kind.name in ("path", "ranking") else ";" if kind.is_list else ""
+    answers = [texts for texts in work.answers.values() if texts]
+    has_mark = any(len(texts) > 1 or mark in texts[0] for texts in answers)
+    if mark and answers and not has_mark and not work.raw.is_separate:
+        work.notes.append(
+            f"No answer has the mark {mark} of the kind {shown(kind.name)} ({kind.values}), so each counts as one "
+            f"whole, as {shown(answers[0][0])!r}."
+        )
     n_several = sum(len(texts) > 1 for texts in work.answers.values())
     if n_several and work.raw.is_separate and kind.name in _SINGLE:
         work.notes.append(
             f"{plural(n_several, 'annotation has', 'annotations have')} several values of {shown(work.raw.name)}, as "
             "of several regions: they count as a set."
-        )
-
-
-def _note_unseparated(work: Work) -> None:
-    """Note that no value of the table has the mark that joins several."""
-    mark = ">" if work.kind.name in ("path", "ranking") else ";" if work.kind.is_list else ""
-    answers = [texts for texts in work.answers.values() if texts]
-    has_mark = any(len(texts) > 1 or mark in texts[0] for texts in answers)
-    if mark and answers and not has_mark and not work.raw.is_separate:
-        work.notes.append(
-            f"No answer has the mark {mark} of the kind {shown(work.kind.name)} ({work.kind.values}), so each counts "
-            f"as one whole, as {shown(answers[0][0])!r}."
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
-from softirr.answers.preparation import Key, Work, has_too_much, read_values, separate_values, within_limits
+from softirr.answers.preparation import Key, Work, beyond_limits, has_too_much, read_values, separate_values
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.splitting import LONGEST, Split, split_text
@@ -255,6 +255,6 @@ def _leave_out_marks(work: Work) -> None:
 def _leave_out_long(work: Work) -> None:
     """Leave out answers that are too long to be compared."""
     for item, by_rater in work.by_item().items():
-        for rater, reason in within_limits(by_rater)[1]:
+        for rater, reason in beyond_limits(by_rater).items():
             work.excluded.append(Excluded(item, rater, reason))
             del work.answers[item, rater]

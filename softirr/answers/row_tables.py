@@ -142,10 +142,11 @@ def _read_rows(table: Rows, columns: Columns, fields: Mapping[str, RawField], re
     """Add the answers of a table; yields each row."""
     is_long, is_standard = columns.is_long, columns.is_standard
     last = max(columns.used if is_long else columns.item)
-    message = "expected item, rater and text" if is_standard else ""
+    ends = f"the row ends before the column {table.columns[last]!r}"
     null_is_missing = is_standard and table.blank == "null missing"
     for row in table:
-        row.require(last, message)
+        if len(row.cells) <= last:
+            raise InputError(f"{row.location}: {'expected item, rater and text' if is_standard else ends}.")
         item = row.name(columns.item, "item", is_standard=is_standard)
         row_rater = row.name(columns.rater, "rater", is_standard=is_standard) if is_long else ""
         if request.options.weight is not None:

@@ -104,17 +104,9 @@ class Row(NamedTuple):
         """Place of the row, for messages."""
         return self.table.location(self.number)
 
-    def require(self, column: int, message: str = "") -> None:
-        """Refuse a row that ends before a column, with this message or one that names the column."""
-        if len(self.cells) <= column:
-            ends = f"the row ends before the column {self.table.columns[column]!r}"
-            raise InputError(f"{self.location}: {message or ends}.")
-
     def texts(self, columns: Sequence[int]) -> tuple[str, ...] | None:
         """Return the texts of some cells as one answer; None if all are blank."""
         texts_of_columns = [self._texts_at(column) for column in columns]
-        if len(texts_of_columns) == 1:
-            return texts_of_columns[0]
         if all(texts is None for texts in texts_of_columns):
             return None
         return tuple(text for texts in texts_of_columns for text in texts or ())
@@ -143,8 +135,7 @@ class Row(NamedTuple):
         InputError
             If it is missing or damaged.
         """
-        names = [self._name_at(column, role, is_standard) for column in columns]
-        return names[0] if len(names) == 1 else " / ".join(names)
+        return " / ".join(self._name_at(column, role, is_standard) for column in columns)
 
     def _name_at(self, column: int, role: str, is_standard: bool) -> str:
         value, is_text_file = self.cells[column], self.table.delimiter is not None

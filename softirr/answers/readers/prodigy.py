@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from softirr.answers.answer import SKIPPED, RawInput
 from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, tool_input, unread_fields
@@ -43,53 +43,46 @@ def _read(records: Records, request: Request) -> RawInput:
     """
     annotations = _annotations(records, request)
     names = _text_fields(annotations, request)
-    kinds = {} if request.options.kind is None else _kinds([entry.record for entry in annotations])
-    has_choices = any(isinstance(entry.record.get(_ACCEPT), list) for entry in annotations)
-    if not kinds and has_choices and (not names or _ACCEPT in request.texts):
-        names.append(_ACCEPT)
+    kinds = _kinds([record for _, record, _ in annotations])
+    if kinds and request.options.kind is None:
+        names += [_ACCEPT] if not names or _ACCEPT in request.texts else []
+        kinds = {}
     fields = chosen_fields(request, names, kinds, "text_input field")
     key = _item_key(annotations)
-    for entry in annotations:
-        item = str(entry.record.get(key, entry.record["_input_hash"]))
-        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(entry.record.get("answer")), "")
+    for line, record, rater in annotations:
+        item = str(record.get(key, record["_input_hash"]))
+        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")), "")
         for field in fields.values():
-            texts = _texts(entry.record, field.name, request.line(entry.line))
-            field.add(item, entry.rater, texts, entry.line, reason)
-    keys = (name for entry in annotations for name in (*_UNREAD, _ACCEPT) if entry.record.get(name))
+            field.add(item, rater, _texts(record, field.name, request.line(line)), line, reason)
+    keys = (name for _, record, _ in annotations for name in (*_UNREAD, _ACCEPT) if record.get(name))
     unread = Counter(name for name in keys if name not in fields)
     notes = [*([_SEVERAL_QUESTIONS] if key == _TASK else []), *unread_fields(unread, "keys", request)]
     return tool_input(request, "prodigy", fields, len(annotations), notes)
 
 
-class _Annotation(NamedTuple):
-    """A line of the file."""
-
-    time: float
-    line: int
-    record: Mapping[str, Any]
-    rater: str
+_Annotation = tuple[int, Mapping[str, Any], str]
+"""Line, record and rater."""
 
 
 def _annotations(records: Records, request: Request) -> list[_Annotation]:
     """Return the lines of the file, the oldest first."""
-    annotations = []
+    annotations: list[_Annotation] = []
     for line, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
         rater = record.get("_annotator_id") or record.get("_session_id")
         if not isinstance(rater, str) or not rater.strip():
             raise InputError(f"{request.line(line)}: neither _annotator_id nor _session_id names an annotator.")
-        time = record.get("_timestamp") or 0
-        if not isinstance(time, int | float):
+        if not isinstance(record.get("_timestamp") or 0, int | float):
             raise InputError(f"{request.line(line)}: _timestamp is not a number.")
-        annotations.append(_Annotation(time, line, record, rater.strip()))
-    return sorted(annotations, key=lambda entry: entry.time)
+        annotations.append((line, record, rater.strip()))
+    return sorted(annotations, key=lambda annotation: annotation[1].get("_timestamp") or 0)
 
 
 def _text_fields(annotations: Sequence[_Annotation], request: Request) -> list[str]:
     """Return the keys with texts that are not part of the task; by default the usual one."""
     names = dict.fromkeys(
         key
-        for entry in annotations
-        for key, value in entry.record.items()
+        for _, record, _ in annotations
+        for key, value in record.items()
         if isinstance(value, str) and key not in _OWN and not key.startswith("_")
     )
     return ["user_input"] if "user_input" in names and not request.texts else list(names)
@@ -108,9 +101,8 @@ def _texts(record: Mapping[str, Any], name: str, location: str) -> tuple[str, ..
 def _item_key(annotations: Sequence[_Annotation]) -> str:
     """Return the key of the items: the input, or the task if an annotator has several questions about an input."""
     questions: dict[tuple[str, str], set[str]] = {}
-    for entry in annotations:
-        key = str(entry.record["_input_hash"]), entry.rater
-        questions.setdefault(key, set()).add(str(entry.record.get(_TASK)))
+    for _, record, rater in annotations:
+        questions.setdefault((str(record["_input_hash"]), rater), set()).add(str(record.get(_TASK)))
     return _TASK if any(len(tasks) > 1 for tasks in questions.values()) else "_input_hash"
 
 
