@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from softirr.defaults import PERMUTATIONS
@@ -14,9 +15,21 @@ from softirr.terminal import bounded, print_json, progress_bar
 Group = argparse.ArgumentParser | argparse._ArgumentGroup
 
 
-def add_option(group: Group, name: str, *, earlier: tuple[str, ...] = (), **settings: Any) -> None:
-    """Add an option, and the names that it had in earlier releases, which the help does not show."""
-    action = group.add_argument(name, **settings)
+def add_option(group: Group, usage: str, help: str, *, earlier: tuple[str, ...] = (), **settings: Any) -> None:
+    """Add an option or argument.
+
+    Parameters
+    ----------
+    usage : str
+        Name, and the name of its value if there is any, such as ``--item COLUMN``.
+    help : str
+        Description for ``--help``.
+    earlier : tuple of str
+        Names that it had in earlier releases, which the help does not show.
+    """
+    name, _, value = usage.partition(" ")
+    settings |= {"metavar": value} if value else {}
+    action = group.add_argument(name, help=help, **settings)
     for old in earlier:
         group.add_argument(old, **{**settings, "dest": action.dest, "help": argparse.SUPPRESS})
 
@@ -26,18 +39,18 @@ def add_scoring(command: argparse.ArgumentParser) -> None:
     from softirr.meaning.measures import DEFAULT_MEASURE
 
     group = command.add_argument_group("how texts are compared")
-    group.add_argument(
-        "--measure",
+    add_option(
+        group,
+        "--measure NAME",
+        f"measure that compares two texts; softirr measures lists the names ({DEFAULT_MEASURE})",
         default=DEFAULT_MEASURE,
-        metavar="NAME",
-        help=f"measure that compares two texts; softirr measures lists the names ({DEFAULT_MEASURE})",
     )
-    group.add_argument(
-        "--terminology",
+    add_option(
+        group,
+        "--terminology PATH",
+        "look texts up in this terminology first; may be repeated",
         action="append",
         default=[],
-        metavar="PATH",
-        help="look texts up in this terminology first; may be repeated",
     )
     _add_policy(group)
     _add_computation(command)
@@ -49,63 +62,59 @@ def _add_policy(group: Group) -> None:
     from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS
 
     attributes = _checked(lambda text: kinds_of([kind.strip() for kind in text.split(",") if kind.strip()]))
-    group.add_argument(
-        "--policy",
+    add = partial(add_option, group)
+    add(
+        "--policy NAME",
+        f"what counts as the same: {', '.join(PRESETS)}, or a JSON file (as-written)",
         default="as-written",
-        metavar="NAME",
-        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file (as-written)",
     )
-    group.add_argument(
-        "--ignore",
-        type=attributes,
-        metavar="KINDS",
-        help="attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, "
+    add(
+        "--ignore KINDS",
+        "attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, "
         "subject, cause; replaces the policy's list",
-    )
-    group.add_argument(
-        "--count",
         type=attributes,
-        metavar="KINDS",
-        help="attributes that decide: texts with different values of one never match; replaces the policy's list",
     )
-    group.add_argument(
+    add(
+        "--count KINDS",
+        "attributes that decide: texts with different values of one never match; replaces the policy's list",
+        type=attributes,
+    )
+    add(
         "--more-general",
-        choices=tuple(MORE_GENERAL),
-        help="whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); "
+        "whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); "
         "replaces the policy's choice",
+        choices=tuple(MORE_GENERAL),
     )
-    group.add_argument(
-        "--split",
-        type=_checked(check_split),
-        metavar="MODE",
-        help=f"split a text that contains a list: {', '.join(SPLITS)}, or the marks, such as ';|'; replaces the "
+    add(
+        "--split MODE",
+        f"split a text that contains a list: {', '.join(SPLITS)}, or the marks, such as ';|'; replaces the "
         "policy's choice",
+        type=_checked(check_split),
     )
 
 
 def _add_computation(command: argparse.ArgumentParser) -> None:
     """Add the options that few people need: chance, matching, and where models run."""
     group = command.add_argument_group("how it is computed (rarely needed)")
-    group.add_argument(
-        "--chance",
-        choices=("auto", "exact", "permutation", "sample"),
-        metavar="METHOD",
-        default="auto",
-        help="how chance agreement is computed: exact, permutation or sample (auto: exact if the pairs fit the budget, "
+    add = partial(add_option, group)
+    add(
+        "--chance METHOD",
+        "how chance agreement is computed: exact, permutation or sample (auto: exact if the pairs fit the budget, "
         "else sample)",
+        choices=("auto", "exact", "permutation", "sample"),
+        default="auto",
     )
-    group.add_argument(
-        "--permutations",
+    add(
+        "--permutations N",
+        f"number of permutations for --chance permutation ({PERMUTATIONS})",
         type=bounded(1_000_000),
         default=PERMUTATIONS,
-        metavar="N",
-        help=f"number of permutations for --chance permutation ({PERMUTATIONS})",
     )
-    group.add_argument(
+    add(
         "--assignment",
+        "how the texts of two sets are paired (optimal)",
         choices=("optimal", "greedy"),
         default="optimal",
-        help="how the texts of two sets are paired (optimal)",
     )
     add_seed(group)
     add_model_options(group)
@@ -113,43 +122,36 @@ def _add_computation(command: argparse.ArgumentParser) -> None:
 
 def add_model_options(group: Group) -> None:
     """Add the options for the device of a model and the store of its scores."""
-    group.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
-    group.add_argument(
-        "--precision",
-        metavar="NAME",
-        help="number format of the model: auto, float32, bfloat16, int8 (auto: the fastest with the same scores)",
+    add = partial(add_option, group)
+    add("--device NAME", "where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
+    add(
+        "--precision NAME",
+        "number format of the model: auto, float32, bfloat16, int8 (auto: the fastest with the same scores)",
     )
-    group.add_argument(
-        "--engine", metavar="NAME", help="local, or ray to distribute the work of a model over a Ray cluster (local)"
-    )
-    group.add_argument(
-        "--cache",
-        metavar="URL",
-        help="store of scored pairs: a file, or none (a file in your cache folder; SOFTIRR_CACHE)",
-    )
+    add("--engine NAME", "local, or ray to distribute the work of a model over a Ray cluster (local)")
+    add("--cache URL", "store of scored pairs: a file, or none (a file in your cache folder; SOFTIRR_CACHE)")
 
 
 def add_judgments(group: Group) -> None:
     """Add ``--judgments``: judged sheets."""
     add_option(
         group,
-        "--judgments",
+        "--judgments SHEET",
+        "judged audit sheets, which correct the coefficients and narrow their intervals",
         earlier=("--judgements", "--sheets"),
         nargs="+",
         default=[],
-        metavar="SHEET",
-        help="judged audit sheets, which correct the coefficients and narrow their intervals",
     )
 
 
 def add_seed(group: Group) -> None:
     """Add ``--seed``."""
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
+    add_option(group, "--seed N", "random seed (0)", type=int, default=0)
 
 
 def add_json(group: Group) -> None:
     """Add ``--json``."""
-    group.add_argument("--json", action="store_true", help="print one JSON object")
+    add_option(group, "--json", "print one JSON object", action="store_true")
 
 
 def _checked(check: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -31,29 +31,26 @@ def add_command(commands: Any) -> None:
     group = sample.add_argument_group("what is drawn")
     add_option(
         group,
-        "--judgments",
+        "--judgments N",
+        f"number of pairs of texts to draw, including the pairs of --without ({JUDGMENTS})",
         earlier=("--judgements",),
         type=positive,
         default=JUDGMENTS,
-        metavar="N",
-        help=f"number of pairs of texts to draw, including the pairs of --without ({JUDGMENTS})",
     )
-    group.add_argument(
-        "--without",
+    add_option(
+        group,
+        "--without SHEET",
+        "earlier sheets of this sample: print only pairs that are not in them",
         nargs="+",
         action="extend",
         default=[],
-        metavar="SHEET",
-        help="earlier sheets of this sample: print only pairs that are not in them",
     )
     add_input_options(sample)
     add_scoring(sample)
     sample.set_defaults(run=_sample, seed=None)
     apply = steps.add_parser("apply", help="print the corrected coefficients, as score --judgments does")
-    apply.add_argument("file", metavar="FILE", help="the file that the sheets were drawn from")
-    apply.add_argument(
-        "judgments", nargs="+", metavar="SHEET", help="judged sheet; repeatable, for several draws or judges"
-    )
+    add_option(apply, "file FILE", "the file that the sheets were drawn from")
+    add_option(apply, "judgments SHEET", "judged sheet; repeatable, for several draws or judges", nargs="+")
     add_json(apply)
     add_reading_options(apply)
     add_scoring(apply)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from softirr.answers.answer import MODEL
@@ -11,6 +12,7 @@ from softirr.cli.arguments import (
     Group,
     add_json,
     add_judgments,
+    add_option,
     add_scoring,
     agreement_options,
     build_measure,
@@ -28,7 +30,7 @@ _WITHIN_ONE_FILE = ("measures", "policies", "models")
 def add_command(commands: Any) -> None:
     """Add ``compare`` to the commands."""
     compare = commands.add_parser("compare", help="compare files, measures, policies, or models with people")
-    compare.add_argument("files", nargs="+", metavar="FILE", help="two or more files, or one file with an option below")
+    add_option(compare, "files FILE", "two or more files, or one file with an option below", nargs="+")
     _add_choice(compare.add_argument_group("what is compared in one file"))
     group = compare.add_argument_group("how it is compared")
     _add_comparison(group)
@@ -41,51 +43,42 @@ def add_command(commands: Any) -> None:
 
 def _add_choice(group: Group) -> None:
     choice = group.add_mutually_exclusive_group()
-    choice.add_argument("--measures", nargs="+", metavar="NAME", help="compare the agreement under these measures")
-    choice.add_argument(
-        "--policies", nargs="+", metavar="NAME", help="compare the agreement under these policies (presets or files)"
-    )
-    choice.add_argument(
-        "--models",
+    add = partial(add_option, choice)
+    add("--measures NAME", "compare the agreement under these measures", nargs="+")
+    add("--policies NAME", "compare the agreement under these policies (presets or files)", nargs="+")
+    add(
+        "--models RATER",
+        "compare each model with the people: these raters, or predictions of an export and raters named model:NAME",
         nargs="*",
-        metavar="RATER",
-        help="compare each model with the people: these raters, or predictions of an export and raters named "
-        "model:NAME",
     )
 
 
 def _add_comparison(group: Group) -> None:
     from softirr.statistics.coefficients.registry import coefficient_keys
 
-    group.add_argument(
-        "--coefficient",
-        choices=coefficient_keys(),
-        metavar="NAME",
-        help="what is compared (the headline; cohen_kappa with --models)",
-    )
+    add = partial(add_option, group)
+    add("--coefficient NAME", "what is compared (the headline; cohen_kappa with --models)", choices=coefficient_keys())
     same = group.add_mutually_exclusive_group()
-    same.add_argument("--paired", action="store_true", help="use only items that all files have in common")
-    same.add_argument(
-        "--independent", action="store_true", help="treat items with the same id in two files as different items"
+    add_option(same, "--paired", "use only items that all files have in common", action="store_true")
+    add_option(
+        same, "--independent", "treat items with the same id in two files as different items", action="store_true"
     )
-    group.add_argument(
-        "--margin",
+    add(
+        "--margin X",
+        f"with --models: difference below the people that counts as within their range ({MARGIN:g})",
         type=not_negative,
-        metavar="X",
-        help=f"with --models: difference below the people that counts as within their range ({MARGIN:g})",
     )
-    group.add_argument(
-        "--epsilon",
-        type=fraction,
-        metavar="X",
-        help="with --models: cost advantage of a model in the alternative annotator test: 0.2 if the people are "
+    add(
+        "--epsilon X",
+        "with --models: cost advantage of a model in the alternative annotator test: 0.2 if the people are "
         "experts, 0.15 if they are skilled, 0.1 for crowd workers (0.15)",
+        type=fraction,
     )
-    group.add_argument(
+    add(
         "--fail-unless",
-        choices=("within", "equivalent", "passed"),
-        help="with --models: exit with status 1 unless every model is within the range of the people, equivalent to "
+        "with --models: exit with status 1 unless every model is within the range of the people, equivalent to "
         "them, or passed the alternative annotator test",
+        choices=("within", "equivalent", "passed"),
     )
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 from softirr.answers.kinds import TEXT
@@ -19,10 +20,10 @@ _LARGE = 8_000_000
 
 def add_input_options(command: argparse.ArgumentParser) -> None:
     """Add the file of answers, and how it is read."""
-    command.add_argument(
-        "file",
-        metavar="FILE",
-        help="table (CSV, TSV, XLSX, Parquet, JSON lines), export of an annotation tool, or folder with a file for "
+    add_option(
+        command,
+        "file FILE",
+        "table (CSV, TSV, XLSX, Parquet, JSON lines), export of an annotation tool, or folder with a file for "
         "each rater; - reads standard input",
     )
     add_reading_options(command)
@@ -37,76 +38,61 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
 
 def _add_choice_options(group: Group) -> None:
     """Add what is read: columns and controls."""
-    group.add_argument("--item", metavar="COLUMN", help="column of the items")
-    add_option(group, "--rater", earlier=("--rater-column",), metavar="COLUMN", help="column of the raters")
-    group.add_argument(
-        "--text",
-        metavar="COLUMNS",
+    add = partial(add_option, group)
+    add("--item COLUMN", "column of the items")
+    add("--rater COLUMN", "column of the raters", earlier=("--rater-column",))
+    add(
+        "--text COLUMNS",
+        "columns of the texts, each with its own report; a+b is one answer in two columns",
         action="append",
         default=[],
-        help="columns of the texts, each with its own report; a+b is one answer in two columns",
     )
-    group.add_argument(
-        "--raters",
-        metavar="COLUMNS",
-        action="append",
-        default=[],
-        help="a column for each rater, such as nurse_1,nurse_2",
-    )
-    group.add_argument(
+    add("--raters COLUMNS", "a column for each rater, such as nurse_1,nurse_2", action="append", default=[])
+    add(
         "--header",
+        "whether the first row names the columns; without a header they are 1, 2, 3 (first)",
         choices=("first", "none"),
         default="first",
-        help="whether the first row names the columns; without a header they are 1, 2, 3 (first)",
     )
-    group.add_argument(
-        "--control", metavar="NAME", action="append", help="TextArea to read if a Label Studio export has several"
-    )
-    add_option(
-        group,
+    add("--control NAME", "TextArea to read if a Label Studio export has several", action="append")
+    add(
         "--predictions-as-raters",
+        "count the predictions of each model version in an export as a rater",
         earlier=("--model-raters",),
         action="store_true",
-        help="count the predictions of each model version in an export as a rater",
     )
-    group.add_argument(
+    add(
         "--regions",
+        "texts on regions: one answer of an annotation, or regions matched one to one (pooled)",
         choices=("pooled", "matched"),
         default="pooled",
-        help="texts on regions: one answer of an annotation, or regions matched one to one (pooled)",
     )
 
 
 def _add_meaning_options(group: Group) -> None:
     """Add who the raters are, what cells and rows mean, and the form of the file."""
-    group.add_argument("--rater-names", metavar="FILE", help="names of raters, as CSV with the columns rater,name")
-    group.add_argument("--ignore-raters", metavar="NAMES", help="raters to leave out, separated by commas")
-    group.add_argument("--casefold", action="store_true", help="treat texts that differ only in case as the same text")
-    group.add_argument(
-        "--ignore-harakat", action="store_true", help="treat texts that differ only in Arabic vowel signs as the same"
-    )
-    group.add_argument(
+    add = partial(add_option, group)
+    add("--rater-names FILE", "names of raters, as CSV with the columns rater,name")
+    add("--ignore-raters NAMES", "raters to leave out, separated by commas")
+    add("--casefold", "treat texts that differ only in case as the same text", action="store_true")
+    add("--ignore-harakat", "treat texts that differ only in Arabic vowel signs as the same", action="store_true")
+    add(
         "--empty",
+        "what an empty cell is: a missing answer, or an answer without text (missing; none for item,rater,text)",
         choices=("missing", "none"),
-        help="what an empty cell is: a missing answer, or an answer without text (missing; none for item,rater,text)",
     )
-    group.add_argument(
-        "--missing",
-        metavar="TEXTS",
-        help="texts that mark a missing answer, such as NA,n/a, or none (auto: NA, n/a, -, ? and similar, with a note)",
+    add(
+        "--missing TEXTS",
+        "texts that mark a missing answer, such as NA,n/a, or none (auto: NA, n/a, -, ? and similar, with a note)",
     )
-    group.add_argument(
+    add(
         "--repeats",
+        "several rows of a rater on an item: a set, versions (the first or the last counts), or an error",
         choices=("set", "first", "last", "refuse"),
-        help="several rows of a rater on an item: a set, versions (the first or the last counts), or an error",
     )
-    group.add_argument(
-        "--format", default="auto", metavar="NAME", help="format of the file (auto: recognized from the content)"
-    )
-    group.add_argument("--sheet", metavar="NAME", help="sheet of an Excel workbook (the only one with a table)")
-    group.add_argument(
-        "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"
-    )
+    add("--format NAME", "format of the file (auto: recognized from the content)", default="auto")
+    add("--sheet NAME", "sheet of an Excel workbook (the only one with a table)")
+    add("--encoding NAME", "encoding of a text file (UTF-8 or UTF-16, recognized from the content)")
 
 
 def _read_options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from softirr.cli.arguments import (
     Group,
     add_json,
     add_judgments,
+    add_option,
     add_scoring,
     agreement_options,
     build_measure,
@@ -41,38 +43,28 @@ def add_command(commands: Any) -> None:
 
 def _add_output(output: Group) -> None:
     add_json(output)
-    output.add_argument(
-        "--output",
-        metavar="FOLDER",
-        help="also write tables (CSV), an HTML page, a methods paragraph and JSON into this folder",
-    )
-    output.add_argument(
-        "--fail-below",
-        type=fraction,
-        metavar="X",
-        help="exit with status 1 if the headline is below this number, or is not defined",
-    )
-    output.add_argument(
+    add = partial(add_option, output)
+    add("--output FOLDER", "also write tables (CSV), an HTML page, a methods paragraph and JSON into this folder")
+    add("--fail-below X", "exit with status 1 if the headline is below this number, or is not defined", type=fraction)
+    add(
         "--no-reasons",
+        "do not explain why texts do not match: faster, with the same coefficients and matches",
         dest="reasons",
         action="store_false",
-        help="do not explain why texts do not match: faster, with the same coefficients and matches",
     )
 
 
 def _add_fields(fields: Group) -> None:
     add_judgments(fields)
-    fields.add_argument(
-        "--field",
-        metavar="NAME[=KIND]",
+    add_option(
+        fields,
+        "--field NAME[=KIND]",
+        "a column or Label Studio control to score, and what its values are: text, nominal, set, set:jaccard, "
+        "ordinal, ordinal:low,medium,high, interval, linear, ratio, date, path or ranking; may be repeated",
         action="append",
         default=[],
-        help="a column or Label Studio control to score, and what its values are: text, nominal, set, set:jaccard, "
-        "ordinal, ordinal:low,medium,high, interval, linear, ratio, date, path or ranking; may be repeated",
     )
-    fields.add_argument(
-        "--weight", metavar="COLUMN", help="weight of each item: a column, key or field with a number of 0 or more"
-    )
+    add_option(fields, "--weight COLUMN", "weight of each item: a column, key or field with a number of 0 or more")
 
 
 def score(arguments: argparse.Namespace) -> int:
