@@ -9,7 +9,7 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from softirr.answers.rows import Rows
@@ -203,7 +203,7 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
     InputError
         If an entry is not an object, or a large input does not fit the folder of temporary files.
     """
-    number_of: dict[str, int] = {}
+    columns: dict[str, None] = {}
     try:
         rows = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - closed when it is read
             max_size=_IN_MEMORY, mode="w+", encoding="utf-8"
@@ -211,7 +211,8 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
         for number, (line, value) in enumerate(values, start=1):
             if not isinstance(value, Mapping) or not value:
                 raise InputError(f"{name}, line {line}: entry {number} is no object with the names of columns.")
-            cells = [(number_of.setdefault(key, len(number_of)), cell) for key, cell in flat(value).items()]
+            cells = flat(value)
+            columns |= dict.fromkeys(cells)
             rows.write(json.dumps([line, cells]) + "\n")
         rows.seek(0)
     except OSError as error:
@@ -219,15 +220,12 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
             f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable "
             f"({error.strerror})."
         ) from None
-    return Rows(name, format, tuple(number_of), _kept_rows(rows, len(number_of)), unit="line", blank="null missing")
+    return Rows(name, format, tuple(columns), _kept_rows(rows, columns), unit="line", blank="null missing")
 
 
-def _kept_rows(rows: IO[str], width: int) -> Iterator[tuple[int, list[Any]]]:
+def _kept_rows(rows: IO[str], columns: Iterable[str]) -> Iterator[tuple[int, list[Any]]]:
     """Line and cells of each row, and None for the keys that it does not have."""
     with rows:
         for row in rows:
-            line, stored_cells = json.loads(row)
-            cells: list[Any] = [None] * width
-            for column, cell in stored_cells:
-                cells[column] = cell
-            yield line, cells
+            line, cells = json.loads(row)
+            yield line, [cells.get(column) for column in columns]

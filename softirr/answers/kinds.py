@@ -29,7 +29,7 @@ _ORDERED = ("ordinal", "interval", "linear")
 """Kinds with categories that an option can order."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Kind:
     """A kind of field.
 
@@ -113,42 +113,36 @@ def _days(text: str) -> float:
     return (moment - datetime.datetime(1, 1, 1)) / datetime.timedelta(days=1)
 
 
+_CATEGORIES = "several categories, in tables joined by semicolons"
 _KINDS = (
-    Kind(name=TEXT, values="free text", controls=("TextArea",), keeps_empty=True),
-    Kind(name="nominal", values="one of several categories", controls=("Choices", "Pairwise"), confusions=True),
+    Kind(TEXT, "free text", controls=("TextArea",), keeps_empty=True),
+    Kind("nominal", "one of several categories", controls=("Choices", "Pairwise"), confusions=True),
+    Kind("set", _CATEGORIES, sets="masi", is_list=True, confusions=True, keeps_empty=True),
+    Kind("set:jaccard", "as `set`", sets="jaccard", is_list=True, confusions=True, keeps_empty=True),
     Kind(
-        name="set",
-        values="several categories, in tables joined by semicolons",
-        sets="masi",
-        is_list=True,
-        confusions=True,
-        keeps_empty=True,
-    ),
-    Kind(name="set:jaccard", values="as `set`", sets="jaccard", is_list=True, confusions=True, keeps_empty=True),
-    Kind(
-        name="ordinal",
-        values="numbers in an order, or the categories of `ordinal:low,medium,high`",
+        "ordinal",
+        "numbers in an order, or the categories of `ordinal:low,medium,high`",
         controls=("Rating",),
         number=_number,
         confusions=True,
     ),
     Kind(
-        name="interval",
-        values="numbers, or the categories of `interval:low,medium,high` in equal steps",
+        "interval",
+        "numbers, or the categories of `interval:low,medium,high` in equal steps",
         controls=("Number",),
         number=_number,
     ),
-    Kind(name="linear", values="numbers, or the categories of `linear:low,medium,high` in equal steps", number=_number),
-    Kind(name="ratio", values="numbers of 0 or more", number=_ratio),
-    Kind(name="date", values="dates such as 2026-03-01, with or without a time", controls=("DateTime",), number=_days),
+    Kind("linear", "numbers, or the categories of `linear:low,medium,high` in equal steps", number=_number),
+    Kind("ratio", "numbers of 0 or more", number=_ratio),
+    Kind("date", "dates such as 2026-03-01, with or without a time", controls=("DateTime",), number=_days),
     Kind(
-        name="path",
-        values="paths such as `Heart > Valve > Mitral`, several joined by semicolons",
+        "path",
+        "paths such as `Heart > Valve > Mitral`, several joined by semicolons",
         controls=("Taxonomy",),
         is_list=True,
         confusions=True,
     ),
-    Kind(name="ranking", values="rankings such as `b > a > c`, best first", controls=("Ranker",)),
+    Kind("ranking", "rankings such as `b > a > c`, best first", controls=("Ranker",)),
 )
 
 CONTROL_KINDS: Mapping[str, str] = {

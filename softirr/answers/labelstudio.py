@@ -44,6 +44,8 @@ class Source(NamedTuple):
         Sort key: later is newer.
     reason : str
         Why the whole annotation does not count, or empty.
+    reason_without_results : str
+        Why it does not count for a field without results, or empty.
     """
 
     rater: str | None
@@ -51,6 +53,7 @@ class Source(NamedTuple):
     age: tuple[str, str, int]
     reason: str = ""
     is_prediction: bool = False
+    reason_without_results: str = ""
 
 
 class TaskAnswers(NamedTuple):
@@ -61,7 +64,13 @@ class TaskAnswers(NamedTuple):
     drafts: tuple[str, ...] = ()
 
 
-def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str | None = None) -> TaskAnswers:
+def read_task(
+    task: Mapping[str, Any],
+    *,
+    predictions: bool = False,
+    item: str | None = None,
+    older: Mapping[int, str] | None = None,
+) -> TaskAnswers:
     """Read the annotations of a task, and its predictions as raters ``model:VERSION`` if wanted.
 
     Parameters
@@ -70,6 +79,8 @@ def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str |
         With ``id``, ``annotations``, ``drafts`` and ``predictions``, as exports and the API have them.
     item : str, optional
         Name of the item; by default the id of the task.
+    older : mapping of int to str, optional
+        Why an annotation, by its position, is left out if it has no result of a field.
     """
     sources = [
         Source(
@@ -77,8 +88,9 @@ def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str |
             tuple(results_of(source)),
             _age(source),
             AGREED if is_agreed_answer(source) else SKIPPED if source.get("was_cancelled") else "",
+            reason_without_results=(older or {}).get(position, ""),
         )
-        for source in mappings(task.get("annotations"))
+        for position, source in enumerate(mappings(task.get("annotations")))
     ]
     for source in mappings(task.get("predictions")) if predictions else ():
         version = source.get("model_version") or ""
@@ -88,17 +100,13 @@ def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str |
     return TaskAnswers(task_id(task) if item is None else item, tuple(sources), drafts)
 
 
-def raw_answers(
-    task: TaskAnswers, field: str, *, oldest: bool = False, older: Mapping[int, str] | None = None
-) -> list[RawAnswer]:
+def raw_answers(task: TaskAnswers, field: str, *, oldest: bool = False) -> list[RawAnswer]:
     """Return the raw answers to a field in a task, with the reason if an answer does not count.
 
     Parameters
     ----------
     oldest : bool
         Of several annotations by a rater, count the oldest instead of the newest.
-    older : mapping of int to str, optional
-        Why an annotation, by its position, is left out if it has no result of the field.
     """
     counting: dict[str, int] = {}
     left_out: list[tuple[str, str]] = []
@@ -106,9 +114,10 @@ def raw_answers(
     results = [_of_field(source.results, field) for source in task.sources]
     for position, source in enumerate(task.sources):
         rater = source.rater or ""
-        reason = _reason(source, results[position], position, older or {})
-        if reason:
-            (earlier if reason in (older or {}).values() else left_out).append((rater, reason))
+        without = "" if results[position] else source.reason_without_results
+        copy_or_nobody = NO_RATER if source.rater is None else _copy_reason(results[position])
+        if not source.is_prediction and (reason := source.reason or without or copy_or_nobody):
+            (earlier if reason == without else left_out).append((rater, reason))
             continue
         if rater in counting:
             left_out.append((rater, NEWER_DUPLICATE if oldest else OLDER_DUPLICATE))
@@ -128,17 +137,6 @@ def is_agreed_answer(annotation: Mapping[str, Any]) -> bool:
 def _of_field(results: Iterable[Result], field: str) -> tuple[Result, ...]:
     """Return the results of a field."""
     return tuple(result for result in results if result.kind and result.field == field)
-
-
-def _reason(source: Source, results: Sequence[Result], position: int, older: Mapping[int, str]) -> str:
-    """Return why an annotation does not count for a field, or an empty text."""
-    if source.is_prediction:
-        return ""
-    if source.reason:
-        return source.reason
-    if not results and position in older:
-        return older[position]
-    return NO_RATER if source.rater is None else _copy_reason(results)
 
 
 def _rows(item: str, rater: str, results: Sequence[Result]) -> Iterator[RawAnswer]:
@@ -175,12 +173,8 @@ def _user(value: Any) -> str | None:
 
 def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
     """Sort key for "newest": ISO dates of one server sort as strings."""
-    number = source.get("id")
-    return (
-        str(source.get("updated_at") or ""),
-        str(source.get("created_at") or ""),
-        number if isinstance(number, int) else 0,
-    )
+    id = source.get("id")
+    return str(source.get("updated_at") or ""), str(source.get("created_at") or ""), id if isinstance(id, int) else 0
 
 
 def label_studio_answers(
@@ -198,8 +192,8 @@ def label_studio_fields(
     older: Mapping[int, str] | None = None,
 ) -> dict[str, tuple[list[Answer], list[Excluded]]]:
     """Return the answers to several controls, as :func:`label_studio_answers` does for each."""
-    read = read_task(task, predictions=predictions_as_raters)
-    return {name: _split_rows(raw_answers(read, name, older=older)) for name in controls}
+    read = read_task(task, predictions=predictions_as_raters, older=older)
+    return {name: _split_rows(raw_answers(read, name)) for name in controls}
 
 
 def _split_rows(rows: Iterable[RawAnswer]) -> tuple[list[Answer], list[Excluded]]:

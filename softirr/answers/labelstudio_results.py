@@ -157,13 +157,11 @@ def results_of(source: Mapping[str, Any]) -> Iterator[Result]:
 
 def _kind_and_texts(type_: str, entry: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Return kind and texts of a result; the kind is empty if softirr does not read it."""
-    value = entry.get("value")
-    value = value if isinstance(value, Mapping) else {}
+    value = _as_mapping(entry.get("value"))
     if type_ == "textarea":
         return TEXT, _texts(value.get("text"))
     if type_ == "chatmessage":
-        message = value.get("chatmessage")
-        message = message if isinstance(message, Mapping) else {}
+        message = _as_mapping(value.get("chatmessage"))
         content = message.get("content")
         return (TEXT, (content,)) if message.get("role") == _ASSISTANT and isinstance(content, str) else ("", ())
     if type_ in CONTROL_KINDS:
@@ -172,6 +170,10 @@ def _kind_and_texts(type_: str, entry: Mapping[str, Any]) -> tuple[str, tuple[st
         labels = value.get(type_)
         return LABELS, _texts(labels) if isinstance(labels, list) else ()
     return "", ()
+
+
+def _as_mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -241,8 +243,7 @@ def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the things in each bucket of a ranking, without those that were not sorted."""
-    value = region.get("value")
-    ranked = value.get("ranker") if isinstance(value, Mapping) else None
+    ranked = _as_mapping(region.get("value")).get("ranker")
     buckets = ranked if isinstance(ranked, Mapping) else {"": ranked}
     return {
         str(name): [str(thing) for thing in things if isinstance(thing, str | int)]
@@ -258,9 +259,7 @@ def has_buckets(region: Mapping[str, Any]) -> bool:
 
 def control_values(region: Mapping[str, Any]) -> list[str]:
     """Return the values of a result that is not a text, as texts."""
-    type_, value = region.get("type"), region.get("value")
-    if not isinstance(value, Mapping):
-        return []
+    type_, value = region.get("type"), _as_mapping(region.get("value"))
     if type_ == "ranker":
         buckets = _buckets(region)
         if has_buckets(region):

@@ -213,18 +213,15 @@ def _columns_of_rater(table: Rows, options: ReadOptions, first: tuple[str, ...])
     folded, header = {name.casefold() for name in table.columns}, (_RATER, *table.columns)
     if options.names_columns or {"item", "text"} <= folded:
         return find_columns(header, replace(options, rater=_RATER), table.name)
-    columns = columns_by_names(("rater", *table.columns))
-    if columns is None and len(table.columns) == 2:
-        item, text = first if len(first) == 2 else table.columns
-        if {item.casefold(), text.casefold()} == folded:
-            return find_columns(header, replace(options, item=item, rater=_RATER, text=(text,)), table.name)
+    if (columns := columns_by_names(("rater", *table.columns))) is not None:
+        return columns
+    has = f"{table.name} has the columns {listed(table.columns)}"
+    if len(table.columns) != 2:
         raise InputError(
-            f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each "
-            "column one way."
+            f"{has}: name them with {option('item')} and {option('text')}. If it has all raters, join the tables into "
+            "one."
         )
-    if columns is None:
-        raise InputError(
-            f"{table.name} has the columns {listed(table.columns)}: name them with {option('item')} and "
-            f"{option('text')}. If it has all raters, join the tables into one."
-        )
-    return columns
+    item, text = first if len(first) == 2 else table.columns
+    if {item.casefold(), text.casefold()} != folded:
+        raise InputError(f"{has}, and another table {listed(first)}: write each column one way.")
+    return find_columns(header, replace(options, item=item, rater=_RATER, text=(text,)), table.name)

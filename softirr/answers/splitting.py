@@ -23,7 +23,8 @@ SPLITS = ("none", "lines", "bullets", "semicolons", "commas", "sentences")
 """Modes of splitting; a mode can also consist of the marks, such as ``;|``."""
 LONGEST = 10_000
 """Maximum number of characters of a text that is split."""
-_MAX_MARKS = 10
+_MARKS = re.compile(r"(?:[^\w\s]|_){1,10}")
+"""Mode that consists of marks."""
 _MAX_LOOKED_AT = 2_000
 """Maximum number of answers in which `list_note` looks for lists."""
 _MIN_LISTS, _MIN_SHARE = 2, 0.1
@@ -108,12 +109,7 @@ def check_split(mode: str | None) -> str | None:
     InputError
         If it is neither a mode nor marks.
     """
-    is_marks = (
-        isinstance(mode, str)
-        and 0 < len(mode) <= _MAX_MARKS
-        and not any(character.isalnum() or character.isspace() for character in mode)
-    )
-    if mode is None or mode in SPLITS or is_marks:
+    if mode is None or mode in SPLITS or (isinstance(mode, str) and _MARKS.fullmatch(mode)):
         return mode
     raise InputError(f"The mode of splitting is {mode!r}, but can be {', '.join(SPLITS)}, or the marks, such as ;|.")
 

@@ -129,8 +129,8 @@ def _responses(record: Mapping[str, Any], location: str) -> Iterator[tuple[str, 
 def _is_list_of_users(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
     return (
         isinstance(value, list)
-        and bool(value)
-        and all(isinstance(entry, Mapping) and "values" in entry for entry in value)
+        and value != []
+        and all(isinstance(user, Mapping) and "values" in user for user in value)
     )
 
 

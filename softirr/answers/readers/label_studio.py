@@ -104,21 +104,19 @@ def _as_tasks(name: str, entry: Any, number: int) -> Mapping[str, Any]:
         task = dict(entry["task"])
         return {**task, "annotations": [{key: value for key, value in entry.items() if key != "task"}]}
     if isinstance(entry, Mapping) and "annotations" not in entry and "completions" in entry:
-        completions = [{"completed_by": None, **completion} for completion in mappings(entry["completions"])]
-        entry = {**entry, "annotations": [_without_epochs(completion) for completion in completions]}
+        entry = {**entry, "annotations": [_as_annotation(completion) for completion in mappings(entry["completions"])]}
     if not isinstance(entry, Mapping) or "annotations" not in entry:
         raise InputError(f"{name} is not a Label Studio JSON export: entry {number} is not a task with annotations.")
     return entry
 
 
-def _without_epochs(completion: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a completion with dates as texts: versions before 1.0 wrote seconds."""
-    times = {
-        key: f"1970-01-01 {value:020.6f}"
-        for key in ("created_at", "updated_at")
-        if isinstance(value := completion.get(key), int | float)
-    }
-    return {**completion, **times}
+def _as_annotation(completion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a completion with a user, and with dates as texts: versions before 1.0 wrote seconds."""
+    annotation = {"completed_by": None, **completion}
+    for key in ("created_at", "updated_at"):
+        if isinstance(annotation.get(key), int | float):
+            annotation[key] = f"1970-01-01 {annotation[key]:020.6f}"
+    return annotation
 
 
 def _add_tasks(export: Export, name: str, records: Records, file: str) -> None:

@@ -197,16 +197,12 @@ def _of_subfolders(folder: Folder) -> dict[str, Path]:
 
 def _other_tables(tables: Mapping[str, Rows], request: Request) -> list[str]:
     """Tables such as a list of codes: without known columns and any column of the others, which have them."""
-    if request.options.names_columns:
+    recognized = [name for name, table in tables.items() if columns_by_names((*table.columns, "rater")) is not None]
+    if request.options.names_columns or len(recognized) < 2:
         return []
     folded = {name: {column.casefold() for column in table.columns} for name, table in tables.items()}
-    recognized = [name for name, table in tables.items() if columns_by_names((*table.columns, "rater")) is not None]
     columns = {column for name in recognized for column in folded[name]}
-    return (
-        [name for name in tables if name not in recognized and not folded[name] & columns]
-        if len(recognized) > 1
-        else []
-    )
+    return [name for name in tables if name not in recognized and not folded[name] & columns]
 
 
 FORMATS = (Format("folder", folder=Ways(lambda folder: True, _read), is_general=True),)
