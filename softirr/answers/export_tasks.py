@@ -47,7 +47,6 @@ def check_task(task: Mapping[str, Any], location: str, *, has_predictions: bool)
     dated: dict[tuple[str, str], bool] = {}
     for annotation, entry_location in _entries(task, "annotation", location):
         user = _checked_user(annotation, entry_location)
-        _check_result(annotation, entry_location)
         for key in ("updated_at", "created_at"):
             date = annotation.get(key)
             if date is not None and not (isinstance(date, str) and _DATE.match(date)):
@@ -59,11 +58,10 @@ def check_task(task: Mapping[str, Any], location: str, *, has_predictions: bool)
     for prediction, entry_location in _entries(task, "prediction", location) if has_predictions else ():
         if not isinstance(prediction.get("model_version"), str | None):
             raise InputError(f"{entry_location}: its model_version is not a text.")
-        _check_result(prediction, entry_location)
 
 
 def _entries(task: Mapping[str, Any], what: str, location: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the annotations or predictions of a task, each with its location."""
+    """Yield the annotations or predictions of a task with checked results, each with its location."""
     entries = task.get(f"{what}s")
     if not isinstance(entries, list):
         raise InputError(f"{location}: its {what}s are not a list.")
@@ -74,7 +72,9 @@ def _entries(task: Mapping[str, Any], what: str, location: str) -> Iterator[tupl
             )
         id = entry.get("id")
         is_named = isinstance(id, int | str) and not isinstance(id, bool)
-        yield entry, f"{location}: {what} {shown(str(id)) if is_named else f'number {number}'}"
+        entry_location = f"{location}: {what} {shown(str(id)) if is_named else f'number {number}'}"
+        _check_result(entry, entry_location)
+        yield entry, entry_location
 
 
 def _checked_user(annotation: Mapping[str, Any], location: str) -> str:

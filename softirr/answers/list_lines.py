@@ -11,7 +11,8 @@ WORDS_OF_ENTRY = 8
 """Maximum number of words of an entry of a list; a longer line may continue in the next one."""
 
 _BULLET = r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}\))\s+(?=\S)"
-BULLET, _ANY_BULLET = re.compile(_BULLET), re.compile(rf"{_BULLET}|\(?\d{{1,2}}\.\s+(?=\S)")
+BULLETS, _ANY_BULLETS = re.compile(rf"^(?:{_BULLET})+"), re.compile(rf"^(?:{_BULLET}|\(?\d{{1,2}}\.\s+(?=\S))+")
+"""Bullets at the beginning of a line."""
 _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s+(?=\S)")
 _ENTRY = re.compile(r"(?:(?<=^)|(?<=[\s,;]))(\(?)(\d{1,2}|[a-z])([.)])\s+(?=\S)", re.IGNORECASE)
 _ENTRY_END = re.compile(
@@ -36,23 +37,19 @@ def lines_of(text: str, *, bullets: bool) -> Iterator[str]:
         Whether the text may have bullets and enumerations.
     """
     lines = normalize_lines(enumeration_as_lines(text) if bullets else text).split("\n")
-    bullet = _bullet_of(normalize_lines(text).split("\n"))
-    has_bullets = bullets and any(bullet.match(line) for line in lines[:2])
+    pattern = _bullets_of(normalize_lines(text).split("\n"))
+    has_bullets = bullets and any(map(pattern.match, lines[:2]))
     entry: list[str] = []
     n_words = 0
     for line in lines:
-        match = bullet.match(line)
-        if entry and ((has_bullets and not match) or _continues(n_words, entry[-1], line)):
+        if entry and ((has_bullets and not pattern.match(line)) or _continues(n_words, entry[-1], line)):
             entry.append(line)
             n_words += len(line.split())
             continue
         if entry:
             yield " ".join(entry)
-        start = 0
-        while match := bullet.match(line, start):
-            start = match.end()
-        entry = [line[start:]] if line[start:] else []
-        n_words = len(line[start:].split())
+        content = pattern.sub("", line)
+        entry, n_words = [content] if content else [], len(content.split())
     if entry:
         yield " ".join(entry)
 
@@ -62,12 +59,12 @@ def _continues(n_words: int, line: str, next_line: str) -> bool:
     return n_words > WORDS_OF_ENTRY and line[-1] not in ".!?;:" and next_line[:1].islower()
 
 
-def _bullet_of(lines: Sequence[str]) -> re.Pattern[str]:
+def _bullets_of(lines: Sequence[str]) -> re.Pattern[str]:
     """Return the pattern of bullets; "1." is one only if lines are numbered 1, 2 and so on (not in "1. Rippe")."""
     numbered = [(int(mark[1]), line[mark.end() :].casefold()) for line in lines if (mark := _NUMBER.match(line))]
     numbers = [number for number, _ in numbered]
     has_repeats = len({entry for _, entry in numbered}) < len(set(numbered))
-    return _ANY_BULLET if numbers[:1] == [1] and 2 in numbers and not has_repeats else BULLET
+    return _ANY_BULLETS if numbers[:1] == [1] and 2 in numbers and not has_repeats else BULLETS
 
 
 def enumeration_as_lines(text: str) -> str:

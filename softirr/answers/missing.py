@@ -194,12 +194,12 @@ def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:
     >>> left_out_marks([Excluded("1", "ann", "missing, written as NA"), Excluded("2", "ann", "skipped")])
     {'ann': {'NA': 1}}
     """
-    by_rater: dict[str, Counter[str]] = {}
-    for left_out in excluded:
-        for start in (_WRITTEN_AS, _WRITTEN_BESIDE):
-            if left_out.reason.startswith(start):
-                by_rater.setdefault(left_out.rater, Counter())[left_out.reason.removeprefix(start)] += 1
-    return {rater: dict(counts.most_common()) for rater, counts in by_rater.items()}
+    return _by_rater_and_mark(
+        (left_out.rater, left_out.reason.removeprefix(start))
+        for left_out in excluded
+        for start in (_WRITTEN_AS, _WRITTEN_BESIDE)
+        if left_out.reason.startswith(start)
+    )
 
 
 def unchecked_in_words(table: AnnotationTable) -> Iterator[str]:
@@ -213,14 +213,18 @@ def unchecked_in_words(table: AnnotationTable) -> Iterator[str]:
 def _counted(table: AnnotationTable, marks: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Rater -> mark -> how many answers hold it."""
     flagged = {n: mark for n, text in enumerate(table.texts) if (mark := _mark(text, marks)) is not None}
-    if not flagged:
-        return {}
+    rows = zip(table.rater.tolist(), table.answer.tolist(), strict=True) if flagged else ()
+    return _by_rater_and_mark(
+        (table.raters[r], flagged[text]) for r, answer in rows for text in table.answers[answer] if text in flagged
+    )
+
+
+def _by_rater_and_mark(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    """Rater -> mark -> number of pairs, the most frequent marks first."""
     by_rater: dict[str, Counter[str]] = {}
-    for r, answer in zip(table.rater.tolist(), table.answer.tolist(), strict=True):
-        for text in table.answers[answer]:
-            if text in flagged:
-                by_rater.setdefault(table.raters[r], Counter())[flagged[text]] += 1
-    return {rater: dict(of.most_common()) for rater, of in by_rater.items()}
+    for rater, mark in pairs:
+        by_rater.setdefault(rater, Counter())[mark] += 1
+    return {rater: dict(counts.most_common()) for rater, counts in by_rater.items()}
 
 
 def _count(counts: Mapping[str, Mapping[str, int]], singular: str, plural_words: str) -> str:

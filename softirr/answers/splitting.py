@@ -14,7 +14,7 @@ from html.entities import html5
 from typing import Any
 from unicodedata import category
 
-from softirr.answers.list_lines import BULLET, WORDS_OF_ENTRY, lines_of
+from softirr.answers.list_lines import BULLETS, WORDS_OF_ENTRY, lines_of
 from softirr.errors import InputError
 from softirr.numbers import plural
 from softirr.text import normalize, protected, sentences
@@ -144,7 +144,7 @@ def split_text(text: str, mode: str) -> tuple[str, ...]:
         pieces = [piece for piece in pieces for piece in _cut(piece, mark)]
     if has_commas:
         pieces = [piece for piece in pieces for piece in _cut_at_commas(piece)]
-    pieces = [normalize(_without_bullet(piece) if mark is not None else piece) for piece in pieces]
+    pieces = [normalize(BULLETS.sub("", piece) if mark is not None else piece) for piece in pieces]
     return tuple(piece for piece in pieces if any(map(_has_content, piece))) or (normalize(text),)
 
 
@@ -178,12 +178,6 @@ def _cut_at_commas(text: str) -> list[str]:
     if len(pieces) > 1 and (last := _LAST_TWO.fullmatch(pieces[-1])):
         pieces[-1:] = last.groups()
     return pieces
-
-
-def _without_bullet(text: str) -> str:
-    while bullet := BULLET.match(text):
-        text = text[bullet.end() :]
-    return text
 
 
 def _cut(text: str, mark: re.Pattern[str]) -> list[str]:

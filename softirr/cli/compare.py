@@ -145,10 +145,8 @@ def _compared(arguments: argparse.Namespace) -> Any:
 
     labels = labels_of(arguments.files)
     tables = {label: read_table(arguments, path) for label, path in zip(labels, arguments.files, strict=True)}
-    compared: Any = tables
     measures, policies = arguments.measures or (), arguments.policies or ()
-    if measures or policies:
-        compared = next(iter(tables.values()))
+    compared: Any = next(iter(tables.values())) if measures or policies else tables
     for policy in policies:
         find_policy(policy)
     if policies and not chosen_policy(arguments).is_default:
