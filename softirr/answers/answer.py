@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -174,6 +174,8 @@ class RawInput:
         Returns the place of a line in words, such as ``answers.csv, line 3``.
     rater_names : dict of str to str
         Names of raters by their ids, if the input has both.
+    notes : sequence of str
+        Sentences about what is not certain in any field.
     """
 
     format: str
@@ -181,3 +183,4 @@ class RawInput:
     n_rows: int = 0
     location: Callable[[int], str] = str
     rater_names: dict[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()

@@ -151,7 +151,6 @@ class Export:
     annotation_ids: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     no_mark: str = ""
     has_marks: bool = False
-    n_tasks: int = 0
     n_twice: int = 0
     n_prefilled: Counter[str] = field(default_factory=Counter)
     controls: dict[str, Control] = field(default_factory=dict)

@@ -75,7 +75,12 @@ def frame_rows(frame: Any, options: ReadOptions) -> tuple[Rows, ReadOptions]:
             options = replace(options, item=item, raters=names)
         elif lacks_item:
             options = replace(options, item=item)
-    rows = enumerate(zip(*levels.values(), *_columns(frame), strict=True), start=1)
+    cells: list[Any] = [
+        _as_list(frame[name]) if names.count(str(name)) == 1 else [None] * len(frame) for name in _names(frame)
+    ]
+    if None in cells:
+        raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
+    rows = enumerate(zip(*levels.values(), *cells, strict=True), start=1)
     return Rows("The data frame", "frame", columns, rows, blank="missing"), options
 
 
@@ -95,15 +100,6 @@ def _index_levels(frame: Any, names: Sequence[str], *, lacks_item: bool) -> dict
 def _names(frame: Any) -> list[Any]:
     """Names of the columns; ``columns`` of pyarrow are the columns themselves."""
     return list(getattr(frame, "column_names", frame.columns))
-
-
-def _columns(frame: Any) -> list[list[Any]]:
-    """Return the cells of each column; none if its name is repeated."""
-    names = _names(frame)
-    columns: list[Any] = [_as_list(frame[name]) if names.count(name) == 1 else [None] * len(frame) for name in names]
-    if None in columns:
-        raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
-    return columns
 
 
 def _as_list(column: Any) -> list[Any] | None:
@@ -186,7 +182,8 @@ def lists_table(
                 f"{first} has {plural(len(answers[first]), 'answer')} and {rater} has {len(answers[rater])}: each item "
                 "needs one of each, None where it is missing."
             )
-        if not _same_labels(lists[first], lists[rater]):
+        indexes: list[Any] = [getattr(lists[name], "index", None) for name in (first, rater)]  # of columns of pandas
+        if all(hasattr(index, "equals") for index in indexes) and not indexes[0].equals(indexes[1]):
             raise InputError(
                 f"{first} and {rater} are columns whose rows have different labels: take both from one data frame, "
                 f"or give {first}.to_list() and {rater}.to_list() to compare them row by row."
@@ -197,11 +194,3 @@ def lists_table(
             if texts is not None:
                 raw.add(str(number), name, texts)
     return prepare(raw, ReadOptions(casefold=casefold, missing=missing))
-
-
-def _same_labels(first_column: Any, second_column: Any) -> bool:
-    """Whether two columns of pandas have the same index; lists have none."""
-    first_index: Any = getattr(first_column, "index", None)
-    second_index: Any = getattr(second_column, "index", None)
-    has_labels = hasattr(first_index, "equals") and hasattr(second_index, "equals")
-    return not has_labels or bool(first_index.equals(second_index))

@@ -59,7 +59,14 @@ def prepare(
         reading = Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
         table = replace(table, reading=reading, input_sha256=sha256)
     counts = MarkCounts.of(table, work.marks)
-    warnings = (*raw.notes, *counts.sentences(), *name_warnings(table), *damaged_texts(table.texts), *work.notes)
+    warnings = (
+        *work.source.notes,
+        *raw.notes,
+        *counts.sentences(),
+        *name_warnings(table),
+        *damaged_texts(table.texts),
+        *work.notes,
+    )
     if work.kind.confusions and work.kind.number is None:
         warnings += (*value_warnings(table.texts),)
     return replace(table, warnings=(*warnings, *table.warnings))

@@ -221,8 +221,7 @@ def tool_input(
         raise InputError(f"{request.name}: weights can be read from tables, JSONL and Label Studio's JSON only.")
     for name, raw_field in fields.items():
         raw_field.columns = raw_field.columns or (("text", name),)
-        raw_field.notes = [*notes, *raw_field.notes]
-    return RawInput(format, dict(fields), n_rows, request.line)
+    return RawInput(format, dict(fields), n_rows, request.line, notes=notes)
 
 
 def is_empty(value: Any) -> bool:

@@ -60,9 +60,7 @@ def rows_input(table: Rows, request: Request) -> RawInput:
         notes.append(
             f"{plural(n_short, 'row is', 'rows are')} shorter than the header: the missing cells count as empty."
         )
-    for field in fields.values():
-        field.notes = list(notes)
-    return RawInput(table.format, fields, n_rows, table.location)
+    return RawInput(table.format, fields, n_rows, table.location, notes=notes)
 
 
 def _with_row_numbers(table: Rows, options: ReadOptions) -> tuple[Rows, ReadOptions]:
@@ -115,9 +113,8 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
     request.require_weights(request.name, (name for table in tables.values() for name in table.columns))
     has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
     for name, field in fields.items():
-        field.notes = list(notes)
         field.may_be_source = name if has_more and not options.names_columns else ""
-    return RawInput(format, fields, n_rows, request.line)
+    return RawInput(format, fields, n_rows, request.line, notes=notes)
 
 
 def _new_fields(table: Rows, columns: Columns, options: ReadOptions) -> dict[str, RawField]:

@@ -52,8 +52,14 @@ def _read_workbook(source: Source, request: Request) -> Rows:
             f"{source.name}, sheet {title!r}: these cells are merged, so that only the first of each has a value: "
             f"{listed(sorted(str(area.coord) for area in merged))}. Separate them and fill each cell."
         )
-    rows = _padded(_numbered(book[title], formulas, source.name))
-    header, body = with_header(rows, source.name, request.options)
+    rows = _numbered(book[title], formulas, source.name)
+    first = list(islice(rows, _SEARCHED))
+    width = max((n for _, cells in first for n, cell in enumerate(cells, start=1) if cell is not None), default=0)
+    padded = (  # each row has a cell for every column that the first rows fill
+        (number, [*(cells if any(cells[width:]) else cells[:width]), *[None] * (width - len(cells))])
+        for number, cells in chain(first, rows)
+    )
+    header, body = with_header(padded, source.name, request.options)
     return Rows(source.name, "xlsx", header, body, notes=notes)
 
 
@@ -138,14 +144,6 @@ def _numbered(sheet: Any, formulas: Any, name: str) -> Iterator[tuple[int, list[
                     cells[column] = NO_RESULT
             if any(cell is not None for cell in cells):
                 yield number, cells
-
-
-def _padded(rows: Iterator[tuple[int, list[str | None]]]) -> Iterator[tuple[int, list[str | None]]]:
-    """The rows, each with a cell for every column that the first rows fill."""
-    first = list(islice(rows, _SEARCHED))
-    width = max((n for _, cells in first for n, cell in enumerate(cells, start=1) if cell is not None), default=0)
-    for number, cells in chain(first, rows):
-        yield number, [*(cells if any(cells[width:]) else cells[:width]), *[None] * (width - len(cells))]
 
 
 def _text(value: Any) -> str | None:

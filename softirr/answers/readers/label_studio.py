@@ -140,13 +140,14 @@ def _add_tasks(export: Export, name: str, records: Records, file: str) -> None:
 def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: str) -> TaskAnswers:
     request = export.request
     data = task["data"] if isinstance(task.get("data"), Mapping) else {}
-    export.n_tasks += 1
     export.keys |= dict.fromkeys(map(str, list(data)[:_MOST_KEYS]))
     item = _item_of(location, task, data, request.options.item)
     annotations = _new_annotations(export, (file, item), task)
     read = read_task({**task, "annotations": annotations}, predictions=request.options.predictions_as_raters, item=item)
     for number, annotation in enumerate(annotations, start=1):
-        _note_name(export, annotation.get("completed_by"))
+        user = annotation.get("completed_by")
+        if isinstance(user, Mapping) and user.get("id") is not None and isinstance(user.get("email"), str):
+            export.names[str(user["id"])] = user["email"]  # which names the rater
         export.has_marks |= annotation.get("was_cancelled") is False
         if annotation.get("was_cancelled") is None and not export.no_mark:
             name = annotation.get("id", f"number {number}")
@@ -181,12 +182,6 @@ def _identity(annotation: Mapping[str, Any]) -> str:
     return f"{unique} {user.get('id') if isinstance(user, Mapping) else user} {annotation.get('updated_at')}"
 
 
-def _note_name(export: Export, user: Any) -> None:
-    """Remember the email address of a user, which names the rater."""
-    if isinstance(user, Mapping) and user.get("id") is not None and isinstance(user.get("email"), str):
-        export.names[str(user["id"])] = user["email"]
-
-
 def _input(export: Export) -> RawInput:
     request, notes = export.request, [*_join_entries(export)]
     count_results(export)
@@ -202,16 +197,15 @@ def _input(export: Export) -> RawInput:
     fields = {}
     for name in control_names:
         control = export.controls[name]
-        raw_field = RawField(
-            name, control.kind, is_separate=True, repeats="set", is_merged=True, columns=(("text", name),)
-        )
+        raw_field = RawField(name, control.kind, repeats="set", is_separate=True, is_merged=True)
+        raw_field.columns = (("text", name),)
         raw_field.items = dict.fromkeys(export.tasks)
         for task in export.tasks.values():
             raw_field.answers += raw_answers(task, name, oldest=oldest)
         use_turns(raw_field)
-        raw_field.notes = [*notes, *control_notes(export, name, control)]
+        raw_field.notes += control_notes(export, name, control)
         fields[name] = raw_field
-    return RawInput("label-studio", fields, export.n_tasks, request.line, export.names)
+    return RawInput("label-studio", fields, len(export.entries), request.line, export.names, notes)
 
 
 FORMATS = (

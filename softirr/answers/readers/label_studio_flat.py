@@ -186,8 +186,7 @@ def _read_table(table: Rows, request: Request) -> RawInput:
     if not request.names_columns:
         return _read(table.records(), request, is_text=True)
     raw = rows_input(table, request)
-    for raw_field in raw.fields.values():
-        raw_field.notes.append(_NOT_TOLD)
+    raw.notes = [*raw.notes, _NOT_TOLD]
     return raw
 
 

@@ -48,7 +48,10 @@ def _read(records: Records, request: Request) -> RawInput:
         names += [_ACCEPT] if not names or _ACCEPT in request.texts else []
         kinds = {}
     fields = chosen_fields(request, names, kinds, "text_input field")
-    key = _item_key(annotations)
+    questions: dict[tuple[str, str], set[str]] = {}
+    for _, record, rater in annotations:
+        questions.setdefault((str(record["_input_hash"]), rater), set()).add(str(record.get(_TASK)))
+    key = _TASK if any(len(tasks) > 1 for tasks in questions.values()) else "_input_hash"
     for line, record, rater in annotations:
         item = str(record.get(key, record["_input_hash"]))
         reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")), "")
@@ -96,14 +99,6 @@ def _texts(record: Mapping[str, Any], name: str, location: str) -> tuple[str, ..
     if not isinstance(value, str | None):
         raise InputError(f"{location}: {name} is not a text.")
     return None if value is None or is_blank(value) else (value,)
-
-
-def _item_key(annotations: Sequence[_Annotation]) -> str:
-    """Return the key of the items: the input, or the task if an annotator has several questions about an input."""
-    questions: dict[tuple[str, str], set[str]] = {}
-    for _, record, rater in annotations:
-        questions.setdefault((str(record["_input_hash"]), rater), set()).add(str(record.get(_TASK)))
-    return _TASK if any(len(tasks) > 1 for tasks in questions.values()) else "_input_hash"
 
 
 def _kinds(records: list[Mapping[str, Any]]) -> dict[str, str]:
