@@ -14,13 +14,13 @@ from ml_backend.labelstudio.history import History, Times, of_this_config, old_c
 from ml_backend.labelstudio.regions import TOO_MANY_REGIONS, matched_texts, region_rows
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.project_settings import ProjectSettings
-from softirr.answers.answer import MODEL
-from softirr.answers.labelstudio import is_agreed_answer, label_studio_answers, label_studio_fields
+from softirr.answers.answer import MODEL, RawAnswer
+from softirr.answers.labelstudio import is_agreed_answer, raw_answers
+from softirr.answers.labelstudio import read_task as read_annotations
 from softirr.answers.labelstudio_results import control_kind, field_controls, mappings, with_turns
 from softirr.answers.preparation import beyond_limits
 from softirr.answers.region_overlap import MOST_REGIONS
 from softirr.answers.regions import region_of
-from softirr.answers.table import Answer, Excluded
 from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
@@ -96,11 +96,10 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     for position, annotation in enumerate(mappings(task.get("annotations")) if reading.names is not None else ()):
         if why := old_config_reason(annotation, reading.names or frozenset()):
             older[position] = why
-    answers = label_studio_fields(
-        task, controls=reading.other_names, predictions_as_raters=settings.predictions_as_raters, older=older
-    )
-    for name, (of_field, excluded) in answers.items():
-        by_rater, listed = _of_annotators(of_field, excluded, [], settings)
+    annotations = read_annotations(task, predictions=settings.predictions_as_raters, older=older)
+    for name in reading.other_names:
+        answers = raw_answers(annotations, name)
+        by_rater, listed = _of_annotators(answers, [], settings)
         too_long = beyond_limits(by_rater)
         by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in too_long}
         fields[name] = {
@@ -109,9 +108,9 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
             "kind": kinds.get(name, ""),
         }
         turns: dict[str, dict[str, Sequence[str]]] = {}
-        for answer in of_field:
-            if "/" in answer.item and answer.rater in by_rater:
-                turns.setdefault(answer.item, {})[answer.rater] = answer.texts
+        for answer in answers:
+            if "/" in answer.item and answer.rater in by_rater and not answer.reason:
+                turns.setdefault(answer.item, {})[answer.rater] = answer.texts or ()
         if turns:
             in_order = sorted(turns, key=_turn_of)
             fields[name]["groups"] = [_clean(turns[item]) for item in in_order]
@@ -155,22 +154,21 @@ def _given(
     """
     settings = reading.settings
     counted_task, left_out = of_this_config(task, name, reading.names, times)
-    answers, excluded = label_studio_answers(
-        counted_task, control=name, predictions_as_raters=settings.predictions_as_raters
-    )
-    return counted_task, *_of_annotators(answers, excluded, left_out, settings)
+    annotations = read_annotations(counted_task, predictions=settings.predictions_as_raters)
+    return counted_task, *_of_annotators(raw_answers(annotations, name), left_out, settings)
 
 
 def _of_annotators(
-    answers: Sequence[Answer], excluded: Sequence[Excluded], left_out: list[list[str]], settings: ProjectSettings
+    answers: Sequence[RawAnswer], left_out: list[list[str]], settings: ProjectSettings
 ) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
     """The answers by rater without reviewers', and who is left out, with the reason."""
     by_rater: dict[str, Sequence[str]] = {}
     for answer in answers:  # several of a rater are those to the turns of a dialogue
-        by_rater[answer.rater] = (*by_rater.get(answer.rater, ()), *answer.texts)
+        if not answer.reason:
+            by_rater[answer.rater] = (*by_rater.get(answer.rater, ()), *(answer.texts or ()))
     reviewers = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
     listed = (
-        [[entry.rater, entry.reason] for entry in excluded]
+        [[answer.rater, answer.reason] for answer in answers if answer.reason]
         + left_out
         + [[reviewer, REVIEWER] for reviewer in reviewers]
     )

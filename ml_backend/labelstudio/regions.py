@@ -111,7 +111,7 @@ def _newest_regions(task: Mapping[str, Any], control: str, raters: Sequence[str]
 
 
 def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Each rater's newest annotation that counts, by the rules of `label_studio_answers`."""
+    """Each rater's newest annotation that counts, by the rules of `softirr.answers.labelstudio.raw_answers`."""
     newest: dict[str, Mapping[str, Any]] = {}
     for annotation in task.get("annotations") or []:
         rater = _rater(annotation)

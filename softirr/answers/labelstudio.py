@@ -21,7 +21,6 @@ from softirr.answers.answer import (
     RawAnswer,
 )
 from softirr.answers.labelstudio_results import Result, mappings, results_of
-from softirr.answers.table import Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import normalize
 
@@ -175,36 +174,6 @@ def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
     """Sort key for "newest": ISO dates of one server sort as strings."""
     id = source.get("id")
     return str(source.get("updated_at") or ""), str(source.get("created_at") or ""), id if isinstance(id, int) else 0
-
-
-def label_studio_answers(
-    task: Mapping[str, Any], *, control: str, predictions_as_raters: bool = False
-) -> tuple[list[Answer], list[Excluded]]:
-    """Return the answers to a control in a task, and those that do not count with the reason."""
-    return label_studio_fields(task, controls=(control,), predictions_as_raters=predictions_as_raters)[control]
-
-
-def label_studio_fields(
-    task: Mapping[str, Any],
-    *,
-    controls: Iterable[str],
-    predictions_as_raters: bool = False,
-    older: Mapping[int, str] | None = None,
-) -> dict[str, tuple[list[Answer], list[Excluded]]]:
-    """Return the answers to several controls, as :func:`label_studio_answers` does for each."""
-    read = read_task(task, predictions=predictions_as_raters, older=older)
-    return {name: _split_rows(raw_answers(read, name)) for name in controls}
-
-
-def _split_rows(rows: Iterable[RawAnswer]) -> tuple[list[Answer], list[Excluded]]:
-    answers: list[Answer] = []
-    excluded: list[Excluded] = []
-    for row in rows:
-        if row.reason:
-            excluded.append(Excluded(row.item, row.rater, row.reason))
-        else:
-            answers.append(Answer(row.item, row.rater, row.texts or ()))
-    return answers, excluded
 
 
 def control_texts(source: Mapping[str, Any], control: str) -> tuple[str, ...]:

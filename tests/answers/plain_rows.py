@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import softirr
-from softirr.answers.table import AnnotationTable
+from softirr.answers.labelstudio import raw_answers, read_task
+from softirr.answers.table import AnnotationTable, Answer, Excluded
 
 
 def answers(table: AnnotationTable) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -29,6 +31,15 @@ def rows(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
 def left_out(table: AnnotationTable) -> list[tuple[str, str, str]]:
     """Item, rater and reason of each answer that does not count."""
     return [(left_out.item, left_out.rater, left_out.reason) for left_out in table.excluded]
+
+
+def task_rows(
+    task: Mapping[str, Any], control: str, *, predictions: bool = False
+) -> tuple[list[Answer], list[Excluded]]:
+    """The answers to a control in a task of Label Studio, and those that do not count."""
+    rows = raw_answers(read_task(task, predictions=predictions), control)
+    answers = [Answer(row.item, row.rater, row.texts or ()) for row in rows if not row.reason]
+    return answers, [Excluded(row.item, row.rater, row.reason) for row in rows if row.reason]
 
 
 def read(source: Any, **options: Any) -> AnnotationTable:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import softirr
-from softirr.answers.labelstudio import label_studio_answers, label_studio_fields
+from softirr.answers.labelstudio import raw_answers, read_task
 
 CONTROLS = ("side", "stars", "site", "never")
 _TYPES = {"side": "choices", "stars": "rating", "site": "taxonomy"}
@@ -52,11 +52,11 @@ def test_several_controls_are_read_as_each_alone() -> None:
     rng, reasons = random.Random(4), set()
     for _ in range(300):
         task, models = _task(rng), rng.random() < 0.5
-        together = label_studio_fields(task, controls=CONTROLS, predictions_as_raters=models)
+        read = read_task(task, predictions=models)
         for name in CONTROLS:
-            answers_of_control = label_studio_answers(task, control=name, predictions_as_raters=models)
-            assert together[name] == answers_of_control
-            reasons |= {answer.reason for answer in answers_of_control[1]}
+            expected = raw_answers(read_task(task, predictions=models), name)
+            assert raw_answers(read, name) == expected
+            reasons |= {answer.reason for answer in expected if answer.reason}
     assert len(reasons) == 6
 
 
@@ -66,13 +66,15 @@ def test_an_older_annotation_is_left_out_of_the_controls_that_it_has_no_result_o
         return {"completed_by": user, "result": result}
 
     task = {"id": 1, "annotations": [annotation(1, "side"), annotation(2), {**annotation(3), "was_cancelled": True}]}
-    answers = label_studio_fields(task, controls=["side", "stars"], older={0: "older", 2: "older"})
+    read = read_task(task, older={0: "older", 2: "older"})
+    answers = {name: raw_answers(read, name) for name in ("side", "stars")}
     results = {
-        name: [(answer.rater, answer.texts) for answer in answers_of_field]
-        for name, (answers_of_field, _) in answers.items()
+        name: [(answer.rater, answer.texts) for answer in answers_of_field if not answer.reason]
+        for name, answers_of_field in answers.items()
     }
     assert results == {"side": [("1", ("a",)), ("2", ())], "stars": [("2", ())]}
-    assert [(answer.rater, answer.reason) for answer in answers["stars"][1]] == [("3", "skipped"), ("1", "older")]
+    left_out = [(answer.rater, answer.reason) for answer in answers["stars"] if answer.reason]
+    assert left_out == [("3", "skipped"), ("1", "older")]
 
 
 @pytest.mark.parametrize("is_table", [False, True], ids=["JSON_MIN", "CSV"])

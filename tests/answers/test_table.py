@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 import softirr
 from softirr.answers.answer import COPIED, COPIED_AND_EDITED, DRAFT, NO_RATER, OLDER_DUPLICATE, SKIPPED
 from softirr.answers.files import read
-from softirr.answers.labelstudio import (
-    label_studio_answers,
-)
 from softirr.answers.table import AnnotationTable, Answer, Excluded
 from softirr.errors import InputError
 from softirr.text import is_blank, normalize
-from tests.answers.plain_rows import annotation, json_file, refusal, region, rows, task
+from tests.answers.plain_rows import annotation, json_file, refusal, region, rows, task, task_rows
 
 SHY = "\u00ad\u200b\u200c\u200d\u0301\u212aﬁ\u1e9eاक\u094d\u2adc\u2329❤👩"
 """Invisible characters, and neighbors that composition or case folding changes."""
@@ -98,7 +95,7 @@ class TestLabelStudio:
     def test_one_result_with_two_strings_equals_two_results(self):
         single_result = annotation(1, 7, "fever", "cough")
         two = {**annotation(2, 8), "result": [region(["fever"]), region(["cough"])]}
-        answers, excluded = label_studio_answers(task(5, single_result, two), control="findings")
+        answers, excluded = task_rows(task(5, single_result, two), "findings")
         assert answers == [Answer("5", "7", ("fever", "cough")), Answer("5", "8", ("fever", "cough"))]
         assert excluded == []
 
@@ -115,7 +112,7 @@ class TestLabelStudio:
             annotation(8, {"id": 7, "email": "g@example.com"}),
             drafts=[{"user": "h@example.com", "result": [region(["draft"])]}],
         )
-        answers, excluded = label_studio_answers(whole_task, control="findings")
+        answers, excluded = task_rows(whole_task, "findings")
         assert answers == [Answer("5", "2", ("new",)), Answer("5", "7", ())]
         assert [(e.rater, e.reason) for e in excluded] == [
             ("1", SKIPPED),
@@ -131,7 +128,7 @@ class TestLabelStudio:
         newest_first = task(
             1, annotation(9, 1, "new", updated_at="2026-02-01"), annotation(8, 1, "old", updated_at="2026-01-01")
         )
-        assert label_studio_answers(newest_first, control="findings")[0] == [Answer("1", "1", ("new",))]
+        assert task_rows(newest_first, "findings")[0] == [Answer("1", "1", ("new",))]
 
     def test_model_predictions_are_raters_only_on_request_and_never_ours(self):
         whole_task = task(
@@ -142,10 +139,8 @@ class TestLabelStudio:
                 {"id": 5, "model_version": "m2", "result": [region(["pyrexia"])]},
             ],
         )
-        assert len(label_studio_answers(whole_task, control="findings")[0]) == 1
-        assert label_studio_answers(whole_task, control="findings", predictions_as_raters=True)[0][1] == Answer(
-            "1", "model:m2", ("pyrexia",)
-        )
+        assert len(task_rows(whole_task, "findings")[0]) == 1
+        assert task_rows(whole_task, "findings", predictions=True)[0][1] == Answer("1", "model:m2", ("pyrexia",))
 
     def test_controls_are_found_and_one_has_to_be_chosen(self, tmp_path):
         two_controls = {**annotation(1, 1), "result": [region(["x"]), region(["y"], name="plan"), {"type": "choices"}]}
@@ -163,7 +158,7 @@ class TestLabelStudio:
                 region(["b"], id="r2"),
             ],
         }
-        assert label_studio_answers(task(1, with_regions), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
+        assert task_rows(task(1, with_regions), "findings")[0] == [Answer("1", "1", ("a", "b"))]
 
     @pytest.mark.slow
     def test_unneeded_parts_of_a_large_export_are_not_kept_in_memory(self, tmp_path):
@@ -208,7 +203,7 @@ class TestJsonl:
 
 
 def test_a_control_for_a_csv_is_refused():
-    assert "not a Label Studio export" in refusal("item,rater,text\n1,a,x\n", control="findings")
+    assert "not a Label Studio export" in refusal("item,rater,text\n1,a,x\n", "findings")
 
 
 class TestRenamedTextArea:

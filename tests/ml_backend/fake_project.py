@@ -9,10 +9,10 @@ from typing import Any
 
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.settings import MODEL_VERSION
-from softirr.answers.labelstudio import label_studio_answers
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import measure
 from softirr.report.items import item_agreement
+from tests.answers.plain_rows import task_rows
 
 NUMBER = 4
 LABEL_CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/></View>'
@@ -125,8 +125,7 @@ class FakeProject:
         """Task -> agreement by the science alone, from an export as it would be now."""
         project_settings = ProjectSettings(**{"measure": "indel", **settings})
         read = [
-            label_studio_answers(task, control=control, predictions_as_raters=project_settings.predictions_as_raters)
-            for task in self.tasks.values()
+            task_rows(task, control, predictions=project_settings.predictions_as_raters) for task in self.tasks.values()
         ]
         answers = [answer for answers_of_task, _ in read for answer in answers_of_task]
         table = AnnotationTable.from_answers(answers, items=map(str, self.tasks), casefold=project_settings.casefold)

@@ -10,7 +10,8 @@ import pytest
 from ml_backend.labelstudio.answers import count_annotations
 from ml_backend.store.acts import AgreedStore
 from softirr.answers.answer import AGREED
-from softirr.answers.labelstudio import AGREED_ID, label_studio_answers
+from softirr.answers.labelstudio import AGREED_ID
+from tests.answers.plain_rows import task_rows
 from tests.ml_backend.own_session import LabelStudio, reviewer
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
 
@@ -68,7 +69,7 @@ def test_agreed_answer_is_not_counted_as_an_annotation() -> None:
             {"id": 2, "completed_by": 2, "result": [{"id": f"{AGREED_ID}findings", **FINDINGS, "value": {"text": []}}]},
         ],
     }
-    answers, excluded = label_studio_answers(task, control="findings")
+    answers, excluded = task_rows(task, "findings")
     assert [(answer.rater, answer.texts) for answer in answers] == [("2", ("fever",))]
     assert [(entry.rater, entry.reason) for entry in excluded] == [("2", AGREED)]
     assert count_annotations(task) == 1

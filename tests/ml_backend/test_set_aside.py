@@ -90,14 +90,14 @@ def test_predict_answers_for_the_other_tasks_if_one_fails(bench: Bench, monkeypa
 
 
 def test_a_text_that_fails_while_it_is_read_is_set_aside(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = reading.label_studio_answers
+    original = reading.read_annotations
 
     def answers(task: Any, **options: Any) -> Any:
         if "hostile" in str(task):
             raise RecursionError
         return original(task, **options)
 
-    monkeypatch.setattr(reading, "label_studio_answers", answers)
+    monkeypatch.setattr(reading, "read_annotations", answers)
     first, second, third = three_tasks(bench, "hostile")
     bench.sync()
     assert scored(bench) == {first, third}
