@@ -123,16 +123,14 @@ def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
     InputError
         If it is not such a list, or an entry is not a text.
     """
-    wrong = None
-    if isinstance(values, str | bytes | bytearray):
-        wrong = "it must be a list with one answer per item"
-    elif isinstance(values, Mapping):
+    wrong = ""
+    if isinstance(values, Mapping):
         wrong = "give its values as a list, in the order of the items"
     elif isinstance(values, Set) and not isinstance(values, KeysView):
         wrong = "a set has no order, so give a list with one answer per item"
     elif is_frame(values):
         wrong = "give one of its columns, or the whole table to softirr.agreement"
-    elif not isinstance(values, Iterable):
+    elif isinstance(values, str | bytes | bytearray) or not isinstance(values, Iterable):
         wrong = "it must be a list with one answer per item"
     if wrong:
         raise InputError(f"{name} is of type {type(values).__name__}: {wrong}.")

@@ -111,10 +111,9 @@ def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) ->
 def inspected(table: AnnotationTable) -> Inspection:
     """A table in figures."""
     answers = list(zip(table.item.tolist(), table.answer.tolist(), strict=True))
-    sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
+    sizes = [len(table.answers[answer]) for _, answer in answers]
     answered = np.bincount(table.rater, minlength=len(table.raters)).tolist()
     per_item = np.bincount(table.item, minlength=len(table.items))
-    answer_sizes = sizes[table.answer] if len(sizes) else np.zeros(0, dtype=np.int64)
     first = zip(table.item.tolist()[:_SHOWN], table.rater.tolist(), table.answer.tolist(), strict=False)
     texts_of_items = Counter((item, text) for item, answer in answers for text in table.answers[answer])
     return Inspection(
@@ -123,9 +122,9 @@ def inspected(table: AnnotationTable) -> Inspection:
         n_answers=len(table.item),
         n_compared=int((per_item > 1).sum()),
         raters=tuple(zip(table.raters, answered, strict=True)),
-        texts_per_answer=dict(sorted(Counter(answer_sizes.tolist()).items())),
+        texts_per_answer=dict(sorted(Counter(sizes).items())),
         n_missing=len(table.items) * len(table.raters) - len(table.item),
-        n_empty=int((answer_sizes == 0).sum()),
+        n_empty=sizes.count(0),
         n_texts=len(table.texts),
         n_duplicates=sum(n > 1 for n in texts_of_items.values()),
         missing_marks=left_out_marks(table.excluded),

@@ -121,13 +121,10 @@ class _List:
         self._line_at(self._place)
         pieces, n = [self._text[self._place :]], 0
         self._place = self._counted = 0
-        for piece in self._pieces:
-            pieces.append(piece)
-            n += len(piece)
-            if n > min_length:
-                break
-        else:
-            self._whole = True
+        while n <= min_length and not self._whole:
+            pieces.append(next(self._pieces, ""))
+            n += len(pieces[-1])
+            self._whole = not pieces[-1]
         self._text = "".join(pieces)
         return n > 0
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 _LINE = 1.0
 """Half width in percent that is given to the lines of a vector."""
 _XPATH_STEP = 1e6
+_KEY_FRAME = ("frame", "x", "y", "width", "height")
 
 
 class Region(NamedTuple):
@@ -49,7 +50,7 @@ def region_of(result: Mapping[str, Any]) -> Region | None:
         return Region("turn", (), turn)
     if not isinstance(value, Mapping):
         return None
-    for read in (_span, _spans, _track, _mask, _picture):
+    for read in (_span, _frames, _mask, _picture):
         if (region := read(value)) is not None:
             kind, extent, channel = region
             page = result.get("item_index", value.get("pageIndex"))
@@ -83,28 +84,18 @@ def _span(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     return "other", [str(start), first, str(end), last], channel
 
 
-def _spans(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
-    """Read the ranges of frames of a video."""
-    ranges = value.get("ranges")
-    if not isinstance(ranges, list) or not ranges:
-        return None
-    spans = [[entry.get("start"), entry.get("end")] for entry in ranges if isinstance(entry, Mapping)]
-    numbers = [[start, end + 1.0] for start, end in spans if _is_number(start) and _is_number(end)]
-    if not spans or len(numbers) < len(spans):
-        return "other", ranges, ""
-    return "spans", sorted([float(start), float(end)] for start, end in numbers), ""
-
-
-def _track(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
-    """Read the key frames of a box that moves in a video."""
-    sequence = value.get("sequence")
-    if not isinstance(sequence, list) or not sequence:
-        return None
-    names = ("frame", "x", "y", "width", "height")
-    frames = [[entry.get(name) for name in names] for entry in sequence if isinstance(entry, Mapping)]
-    if not frames or not all(_is_number(number) for frame in frames for number in frame):
-        return "other", sequence, ""
-    return "track", sorted(frames), ""
+def _frames(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
+    """Read the ranges of frames of a video, or the key frames of a box that moves in it."""
+    for key, kind, names in (("ranges", "spans", ("start", "end")), ("sequence", "track", _KEY_FRAME)):
+        entries = value.get(key)
+        if isinstance(entries, list) and entries:
+            rows: list[list[Any]] = [
+                [entry.get(name) for name in names] for entry in entries if isinstance(entry, Mapping)
+            ]
+            if not rows or not all(_is_number(number) for row in rows for number in row):
+                return "other", entries, ""
+            return kind, sorted([float(row[0]), row[1] + 1.0] if kind == "spans" else row for row in rows), ""
+    return None
 
 
 def _mask(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:

@@ -31,18 +31,7 @@ def add_command(commands: Any) -> None:
     """Add ``compare`` to the commands."""
     compare = commands.add_parser("compare", help="compare files, measures, policies, or models with people")
     add_option(compare, "files FILE", "two or more files, or one file with an option below", nargs="+")
-    _add_choice(compare.add_argument_group("what is compared in one file"))
-    group = compare.add_argument_group("how it is compared")
-    _add_comparison(group)
-    add_judgments(group)
-    add_json(compare)
-    add_reading_options(compare)
-    add_scoring(compare)
-    compare.set_defaults(run=_compare)
-
-
-def _add_choice(group: Group) -> None:
-    choice = group.add_mutually_exclusive_group()
+    choice = compare.add_argument_group("what is compared in one file").add_mutually_exclusive_group()
     add = partial(add_option, choice)
     add("--measures NAME", "compare the agreement under these measures", nargs="+")
     add("--policies NAME", "compare the agreement under these policies (presets or files)", nargs="+")
@@ -51,6 +40,13 @@ def _add_choice(group: Group) -> None:
         "compare each model with the people: these raters, or predictions of an export and raters named model:NAME",
         nargs="*",
     )
+    group = compare.add_argument_group("how it is compared")
+    _add_comparison(group)
+    add_judgments(group)
+    add_json(compare)
+    add_reading_options(compare)
+    add_scoring(compare)
+    compare.set_defaults(run=_compare)
 
 
 def _add_comparison(group: Group) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 from softirr.answers.kinds import AUTO as AUTO_KIND
 from softirr.answers.kinds import TEXT, named_kinds
 from softirr.cli.arguments import (
-    Group,
     add_json,
     add_judgments,
     add_option,
@@ -34,14 +33,7 @@ EXACT = "exact"
 def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
     command = commands.add_parser("score", help="print the agreement of a file of answers")
-    _add_output(command.add_argument_group("output"))
-    add_input_options(command)
-    _add_fields(command.add_argument_group("what is scored"))
-    add_scoring(command)
-    command.set_defaults(run=score)
-
-
-def _add_output(output: Group) -> None:
+    output = command.add_argument_group("output")
     add_json(output)
     add = partial(add_option, output)
     add("--output FOLDER", "also write tables (CSV), an HTML page, a methods paragraph and JSON into this folder")
@@ -52,9 +44,8 @@ def _add_output(output: Group) -> None:
         dest="reasons",
         action="store_false",
     )
-
-
-def _add_fields(fields: Group) -> None:
+    add_input_options(command)
+    fields = command.add_argument_group("what is scored")
     add_judgments(fields)
     add_option(
         fields,
@@ -65,6 +56,8 @@ def _add_fields(fields: Group) -> None:
         default=[],
     )
     add_option(fields, "--weight COLUMN", "weight of each item: a column, key or field with a number of 0 or more")
+    add_scoring(command)
+    command.set_defaults(run=score)
 
 
 def score(arguments: argparse.Namespace) -> int:

@@ -64,17 +64,14 @@ def _checked(
     name: str, columns: Sequence[str], rows: Iterator[tuple[int, list[Any]]], *, has_header: bool
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows after the header; a wider row is refused."""
+    header = list(columns) if has_header else None
     for number, row in rows:
         if len(row) > len(columns):
             raise InputError(
                 f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put quotes "
                 "around a text that contains the separator."
             )
-        if (
-            has_header
-            and len(row) == len(columns)
-            and all(cell.strip(_AROUND) == name for cell, name in zip(row, columns, strict=True))
-        ):
+        if [cell.strip(_AROUND) for cell in row] == header:
             raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")
         yield number, row
 
