@@ -19,6 +19,8 @@ AGREED = "the agreed answer, which is nobody’s own answer"
 OLDER_DUPLICATE = "older answer of the same rater"
 NEWER_DUPLICATE = "another answer of the same rater"
 NO_RATER = "no annotator named"
+TAKEN_BACK = "taken back"
+"""Reason of an entry without an answer, which takes back an earlier one and is not listed itself."""
 MODEL = "model:"
 """Prefix of the names of raters that are models."""
 REFERENCE = "reference"
@@ -134,30 +136,15 @@ class RawField:
     notes_repeats: bool = False
     may_be_source: str = ""
     notes: list[str] = field(default_factory=list)
-    _last: dict[tuple[str, str], int] | None = field(default=None, repr=False)
 
     def add(self, item: str, rater: str, texts: tuple[str, ...] | None, line: int = 0, reason: str = "") -> None:
         """Add an answer; one that does not count, for a reason, takes back the rater's earlier answer to the item."""
-        item, rater = normalize(item), normalize(rater)
-        self.items.setdefault(item)
-        if reason:
-            self.retract(item, rater)
-        elif self._last is not None:
-            self._last[item, rater] = len(self.answers)
-        self.answers.append(RawAnswer(item, rater, texts, reason, (), line))
+        self.add_item(item)
+        self.answers.append(RawAnswer(normalize(item), normalize(rater), texts, reason, (), line))
 
     def add_item(self, item: str) -> None:
         """Add an item, which may have no answer."""
         self.items.setdefault(normalize(item))
-
-    def retract(self, item: str, rater: str) -> None:
-        """Take back the rater's earlier answer to the item."""
-        item, rater = normalize(item), normalize(rater)
-        self.items.setdefault(item)
-        if self._last is None:
-            self._last = {(answer.item, answer.rater): n for n, answer in enumerate(self.answers) if not answer.reason}
-        if (n := self._last.pop((item, rater), None)) is not None:
-            self.answers[n] = self.answers[n]._replace(reason=OLDER_DUPLICATE)
 
 
 @dataclass

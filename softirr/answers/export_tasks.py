@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from softirr.answers.answer import RawField
 from softirr.answers.kinds import TEXT
 from softirr.answers.labelstudio import TaskAnswers
 from softirr.answers.labelstudio_results import LABELS, Result, field_kinds, turn_names
@@ -186,18 +185,6 @@ def count_results(export: Export) -> None:
         if texts and not source.reason and not source.is_prediction and not names:
             export.n_only_textarea.update(texts if len(texts) == 1 else ())
             export.joint_textareas |= texts if len(texts) > 1 else set()
-
-
-def use_turns(raw_field: RawField) -> None:
-    """Replace tasks by their turns if the turns are the items."""
-    turns = {row.item for row in raw_field.answers if not row.reason} - raw_field.items.keys()
-    if turns:
-        order = {item: number for number, item in enumerate(raw_field.items)}
-        task_and_turn = {item: item.rpartition("/")[::2] for item in turns}
-        for task, _ in task_and_turn.values():
-            raw_field.items.pop(task, None)
-        in_order = sorted((order[task], int(turn), item) for item, (task, turn) in task_and_turn.items())
-        raw_field.items |= dict.fromkeys(item for _, _, item in in_order)
 
 
 def _pool_turns(export: Export) -> Mapping[str, tuple[str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, RawAnswer, RawField, RawInput
+from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, TAKEN_BACK, RawAnswer, RawField, RawInput
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
 from softirr.answers.preparation import Key, Work, beyond_limits, has_too_much, read_values, separate_values
@@ -151,15 +151,19 @@ def _merge_repeats(work: Work) -> None:
     more: dict[Key, list[RawAnswer]] = {}
     for answer in work.raw.answers:
         name, input_name = work.name_of(answer.rater)
+        key, texts = (answer.item, name), answer.texts or ()
         is_ignored = ignored and not ignored.isdisjoint((name, input_name, answer.rater))
-        if reason := IGNORED if is_ignored else answer.reason:
-            work.excluded.append(Excluded(answer.item, name, reason))
+        if answer.reason and not work.raw.is_merged and work.answers.pop(key, None) is not None:
+            more.pop(key, None)
+            work.excluded.append(Excluded(*key, OLDER_DUPLICATE))
+        if is_ignored or answer.reason:
+            if answer.reason != TAKEN_BACK:
+                work.excluded.append(Excluded(*key, IGNORED if is_ignored else answer.reason))
             continue
         if answer.texts is None and not answer.regions:
             work.n_blank += 1
             if work.empty == "missing":
                 continue
-        key, texts = (answer.item, name), answer.texts or ()
         if key not in work.answers:
             work.answers[key], work.regions[key] = texts, answer.regions
             continue
@@ -172,7 +176,7 @@ def _merge_repeats(work: Work) -> None:
         if repeats == "set":
             more.setdefault(key, []).append(answer)
             continue
-        work.excluded.append(Excluded(answer.item, name, OLDER_DUPLICATE if repeats == "last" else NEWER_DUPLICATE))
+        work.excluded.append(Excluded(*key, OLDER_DUPLICATE if repeats == "last" else NEWER_DUPLICATE))
         if repeats == "last":
             work.answers[key], work.regions[key] = texts, answer.regions
     for key, answers in more.items():

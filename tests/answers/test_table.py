@@ -203,7 +203,7 @@ class TestJsonl:
 
 
 def test_a_control_for_a_csv_is_refused():
-    assert "not a Label Studio export" in refusal("item,rater,text\n1,a,x\n", "findings")
+    assert "not a Label Studio export" in refusal("item,rater,text\n1,a,x\n", control="findings")
 
 
 class TestRenamedTextArea:

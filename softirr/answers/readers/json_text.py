@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from softirr.answers.answer import RawField, RawInput
+from softirr.answers.answer import TAKEN_BACK, RawField, RawInput
 from softirr.answers.json_values import line_values, list_values
 from softirr.answers.registry import Format, Records, Request, Ways, tool_input
 from softirr.answers.source import Source, first_line
@@ -70,7 +70,7 @@ def _read_answers(records: Records, request: Request) -> RawInput:
         request.add_weight(location, names[0], row)
         texts = row["texts"]
         if texts is None:  # asked, but no answer: the item exists, the answer is missing
-            texts_field.retract(names[0], names[1])
+            texts_field.add(names[0], names[1], None, line, TAKEN_BACK)
         elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise InputError(f"{location}: texts is not a list of strings.")
         else:

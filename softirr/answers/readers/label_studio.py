@@ -18,7 +18,6 @@ from softirr.answers.export_tasks import (
     control_notes,
     count_results,
     unread_note,
-    use_turns,
 )
 from softirr.answers.labelstudio import TaskAnswers, raw_answers, read_task
 from softirr.answers.labelstudio_results import mappings
@@ -141,7 +140,11 @@ def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: 
     request = export.request
     data = task["data"] if isinstance(task.get("data"), Mapping) else {}
     export.keys |= dict.fromkeys(map(str, list(data)[:_MOST_KEYS]))
-    item = _item_of(location, task, data, request.options.item)
+    key, item = request.options.item, str(task["id"])
+    if key is not None:
+        item = short_text(data.get(key, task.get(key) if key in ("id", "inner_id") else None))
+        if not item:
+            raise InputError(f"{location}: the data have no {key!r}; they have {listed(list(map(str, data)))}.")
     annotations = _new_annotations(export, (file, item), task)
     read = read_task({**task, "annotations": annotations}, predictions=request.options.predictions_as_raters, item=item)
     for number, annotation in enumerate(annotations, start=1):
@@ -155,15 +158,6 @@ def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: 
     check_results(export, location, read, data)
     request.add_weight(location, item, data)
     return read
-
-
-def _item_of(location: str, task: Mapping[str, Any], data: Mapping[str, Any], key: str | None) -> str:
-    if key is None:
-        return str(task["id"])
-    value = short_text(data.get(key, task.get(key) if key in ("id", "inner_id") else None))
-    if not value:
-        raise InputError(f"{location}: the data have no {key!r}; they have {listed(list(map(str, data)))}.")
-    return value
 
 
 def _new_annotations(export: Export, key: tuple[str, str], task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -199,10 +193,11 @@ def _input(export: Export) -> RawInput:
         control = export.controls[name]
         raw_field = RawField(name, control.kind, repeats="set", is_separate=True, is_merged=True)
         raw_field.columns = (("text", name),)
-        raw_field.items = dict.fromkeys(export.tasks)
-        for task in export.tasks.values():
-            raw_field.answers += raw_answers(task, name, oldest=oldest)
-        use_turns(raw_field)
+        for item, task in export.tasks.items():
+            answers = raw_answers(task, name, oldest=oldest)
+            turns = {answer.item for answer in answers if not answer.reason} - {item}
+            raw_field.items |= dict.fromkeys(sorted(turns, key=lambda turn: int(turn.rpartition("/")[2])) or [item])
+            raw_field.answers += answers
         raw_field.notes += control_notes(export, name, control)
         fields[name] = raw_field
     return RawInput("label-studio", fields, len(export.entries), request.line, export.names, notes)
