@@ -220,7 +220,7 @@ def _match_regions(work: Work) -> None:
 
 
 def _note_texts_on_no_region(work: Work) -> None:
-    """Count the texts about a whole item with regions, because only its regions are compared."""
+    """Note the number of texts about a whole item, if its regions are compared instead."""
     items = {item for (item, _), regions in work.regions.items() if regions}
     n = sum(
         len(texts) - sum(len(of_region) for _, of_region in work.regions[item, rater])

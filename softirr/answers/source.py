@@ -64,10 +64,9 @@ class Source:
         else:
             self.name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
             self._file = self._opened()
-        with self._reading():
-            self.start = self._file.read(_START)
-            while self.start.isspace() and (more := self._file.read(_CHUNK)):
-                self.start += more  # white space at the beginning identifies nothing
+        self.start = self._read(_START)
+        while self.start.isspace() and (more := self._read(_CHUNK)):
+            self.start += more  # white space at the beginning identifies nothing
         self.is_short = len(self.start) < _START
         self._hash.update(self.start)
         self._n_line_ends = self.start.count(b"\n")
@@ -89,6 +88,10 @@ class Source:
             file = open(self.path, "rb")  # noqa: SIM115 - closed when it is read to its end, or with this object
             self.size = os.fstat(file.fileno()).st_size
             return file
+
+    def _read(self, size: int) -> bytes:
+        with self._reading():
+            return self._file.read(size)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -112,14 +115,13 @@ class Source:
         """All bytes, piece by piece."""
         done = len(self.start)
         yield self.start
-        with self._reading():
-            while chunk := self._file.read(_CHUNK):
-                self._hash.update(chunk)
-                self._n_line_ends += chunk.count(b"\n")
-                done += len(chunk)
-                if self._progress is not None and self.size:
-                    self._progress(done, max(self.size, done))
-                yield chunk
+        while chunk := self._read(_CHUNK):
+            self._hash.update(chunk)
+            self._n_line_ends += chunk.count(b"\n")
+            done += len(chunk)
+            if self._progress is not None and self.size:
+                self._progress(done, max(self.size, done))
+            yield chunk
         if self._file is not getattr(sys.stdin, "buffer", None):
             self._file.close()
 

@@ -40,7 +40,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
     arguments.kind = AUTO
     try:
-        tables = read_tables(arguments, least_raters=0)
+        tables = read_tables(arguments, needs_two=False)
     except UnknownColumns as unknown:
         return _show_columns(unknown, arguments)
     inspections = {

@@ -95,23 +95,16 @@ def _add_meaning_options(group: Group) -> None:
     add("--encoding NAME", "encoding of a text file (UTF-8 or UTF-16, recognized from the content)")
 
 
-def _read_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """How a file is read, as the options of :func:`softirr.read_texts`."""
-    from softirr.answers.read_options import ReadOptions
+def _rater_names(path: str | None) -> dict[str, str]:
+    """Read the file of ``--rater-names``."""
     from softirr.answers.sheets import rows
 
-    names = {option.name for option in fields(ReadOptions)}
-    options = {name: value for name, value in vars(arguments).items() if name in names}
-    ignored = [name for name in (arguments.ignore_raters or "").split(",") if name.strip()]
-    rater_names = {}
-    if arguments.rater_names is not None:
-        _, lines = rows(arguments.rater_names, ("rater", "name"), "list of names of raters")
-        rater_names = {rater.strip(): name.strip() for _, (rater, name) in lines if name.strip()}
-    return options | {"rater_names": rater_names, "ignore_raters": ignored}
+    lines = () if path is None else rows(path, ("rater", "name"), "list of names of raters")[1]
+    return {rater.strip(): name.strip() for _, (rater, name) in lines if name.strip()}
 
 
 def read_tables(
-    arguments: argparse.Namespace, path: str | None = None, *, models: bool = False, least_raters: int = 2
+    arguments: argparse.Namespace, path: str | None = None, *, models: bool = False, needs_two: bool = True
 ) -> dict[str, Any]:
     """Read the file of a command: a table for each text.
 
@@ -121,8 +114,8 @@ def read_tables(
         Another file than ``arguments.file``.
     models : bool
         Count predictions as raters even without ``--predictions-as-raters``.
-    least_raters : int
-        Minimum number of raters of each text.
+    needs_two : bool
+        Refuse texts of fewer than two raters.
 
     Raises
     ------
@@ -130,9 +123,13 @@ def read_tables(
         If a text has answers of too few raters.
     """
     from softirr.answers.files import read_texts
+    from softirr.answers.read_options import ReadOptions
 
     name = arguments.file if path is None else path
-    options = _read_options(arguments)
+    names = {option.name for option in fields(ReadOptions)}
+    options = {name: value for name, value in vars(arguments).items() if name in names}
+    options["rater_names"] = _rater_names(arguments.rater_names)
+    options["ignore_raters"] = [name for name in (arguments.ignore_raters or "").split(",") if name.strip()]
     options["predictions_as_raters"] |= models
     if hasattr(arguments, "policy"):
         options["split"] = chosen_policy(arguments).split
@@ -143,12 +140,12 @@ def read_tables(
                 show(done, total)
 
         tables: dict[str, Any] = read_texts(name, progress=show_if_large, **options)
-    return _with_enough_raters(tables, name, least_raters)
+    return _with_enough_raters(tables, name) if needs_two else tables
 
 
-def _with_enough_raters(tables: dict[str, Any], name: str, least_raters: int) -> dict[str, Any]:
+def _with_enough_raters(tables: dict[str, Any], name: str) -> dict[str, Any]:
     """The tables without fields of one rater; a text of one rater is refused."""
-    too_few = [text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters]
+    too_few = [text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < 2]
     for text in too_few if len(too_few) < len(tables) else []:
         del tables[text]
         print(f"softirr: the field {text!r} has answers of one rater only and is left out.", file=sys.stderr)
@@ -156,10 +153,9 @@ def _with_enough_raters(tables: dict[str, Any], name: str, least_raters: int) ->
         where = f"{name}, text {text}," if len(tables) > 1 else name
         why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
         left_out = f" (left out: {why})" if why else ""
-        if least_raters and not table.raters:
-            purpose = "compare" if least_raters > 1 else "read"
-            raise InputError(f"{where} has no answers to {purpose}{left_out}.")
-        if len(table.raters) < least_raters:
+        if not table.raters:
+            raise InputError(f"{where} has no answers to compare{left_out}.")
+        if len(table.raters) < 2:
             raise InputError(f"{where} has answers of one rater only: agreement needs two{left_out}.")
     return tables
 

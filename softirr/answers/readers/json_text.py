@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from softirr.answers.answer import TAKEN_BACK, RawField, RawInput
@@ -48,16 +47,14 @@ def _parsed(text: str) -> Any:
 _KEYS = {"item", "rater", "texts"}
 
 
-def _is_it(record: Mapping[str, Any]) -> bool:
-    return record.keys() >= _KEYS
-
-
 def _read_answers(records: Records, request: Request) -> RawInput:
     """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer."""
     texts_field = RawField("texts")
     n = 0
     extra_keys: set[str] = set()
-    for line, row in request.checked(records, _is_it, '{"item": ..., "rater": ..., "texts": [...]}'):
+    for line, row in request.checked(
+        records, lambda record: record.keys() >= _KEYS, '{"item": ..., "rater": ..., "texts": [...]}'
+    ):
         n += 1
         location = request.line(line)
         names = []

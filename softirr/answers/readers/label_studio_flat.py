@@ -152,7 +152,7 @@ def _is_region(entry: Mapping[str, Any]) -> bool:
 
 
 def _list_or_text(parsed: Any, text: str, has_kind: bool) -> Any:
-    """Return the content of JSON in a cell: texts, values and regions of Label Studio, or the text as it was written."""
+    """Return the content of JSON in a cell: texts, values and regions of Label Studio, or the text as written."""
     entries = parsed if isinstance(parsed, list) else [parsed]
     is_ours = (
         isinstance(entry, str)

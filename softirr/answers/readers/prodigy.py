@@ -30,10 +30,6 @@ _UNREAD = ("spans", "relations")
 """Keys of annotations that softirr does not compare."""
 
 
-def _has_hash(record: Mapping[str, Any]) -> bool:
-    return isinstance(record.get("_input_hash"), int | str)
-
-
 def _read(records: Records, request: Request) -> RawInput:
     """Return the answers to the chosen text_input fields, or to the only one, and the choices.
 
@@ -70,7 +66,8 @@ _Annotation = tuple[int, Mapping[str, Any], str]
 def _annotations(records: Records, request: Request) -> list[_Annotation]:
     """Return the lines of the file, the oldest first."""
     annotations: list[_Annotation] = []
-    for line, record in request.checked(records, _has_hash, "_input_hash, as prodigy db-out writes it"):
+    expected = "_input_hash, as prodigy db-out writes it"
+    for line, record in request.checked(records, lambda row: isinstance(row.get("_input_hash"), int | str), expected):
         rater = record.get("_annotator_id") or record.get("_session_id")
         if not isinstance(rater, str) or not rater.strip():
             raise InputError(f"{request.line(line)}: neither _annotator_id nor _session_id names an annotator.")
