@@ -115,6 +115,10 @@ def _check_textarea(region: Mapping[str, Any], location: str) -> None:
         raise InputError(f"{location}: the text of a textarea result is neither a text nor a list of texts.")
 
 
+def _types(counts: Counter[str]) -> str:
+    return ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
+
+
 @dataclass
 class Control:
     """Kind, type and number of the results of a control."""
@@ -157,125 +161,115 @@ class Export:
     n_only_textarea: Counter[str] = field(default_factory=Counter)
     joint_textareas: set[str] = field(default_factory=set)
 
+    def check_results(self, location: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
+        """Refuse results of a control with different types, and count those that are the text in the task's data."""
+        for result in (result for source in task.sources for result in source.results):
+            known_type = self.types.setdefault(result.field, result.type)
+            if known_type != result.type and "textarea" in (known_type, result.type):
+                types = f"{shown(known_type) or '(none)'} and {shown(result.type) or '(none)'}"
+                raise InputError(f"{location}: results of {shown(result.field)} have the types {types}.")
+            prefill = data.get(result.field)
+            self.n_prefilled[result.field] += isinstance(prefill, str) and result.texts == (prefill,)
 
-def check_results(export: Export, location: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
-    """Refuse results of a control with different types, and count those that are the text in the data of the task."""
-    for result in (result for source in task.sources for result in source.results):
-        known_type = export.types.setdefault(result.field, result.type)
-        if known_type != result.type and "textarea" in (known_type, result.type):
-            types = f"{shown(known_type) or '(none)'} and {shown(result.type) or '(none)'}"
-            raise InputError(f"{location}: results of {shown(result.field)} have the types {types}.")
-        prefill = data.get(result.field)
-        export.n_prefilled[result.field] += isinstance(prefill, str) and result.texts == (prefill,)
+    def count_results(self) -> None:
+        """Count the results of each control, and those that are not read."""
+        names = self._pool_turns()
+        sources = [source for task in self.tasks.values() for source in task.sources]
+        kinds = field_kinds(source.results for source in sources)
+        for source in sources:
+            texts = {result.field for result in source.results if result.type == "textarea"}
+            for result in source.results:
+                if result.kind:
+                    name = result.field
+                    self.controls.setdefault(name, Control(kinds[name], result.type)).n_results += 1
+                else:
+                    self.unread[result.type] += 1
+            if texts and not source.reason and not source.is_prediction and not names:
+                self.n_only_textarea.update(texts if len(texts) == 1 else ())
+                self.joint_textareas |= texts if len(texts) > 1 else set()
 
+    def _pool_turns(self) -> Mapping[str, tuple[str, int]]:
+        """Make one field of the numbered controls of a Repeater; return the field and the turn of each."""
+        results = {
+            result.field: result for task in self.tasks.values() for source in task.sources for result in source.results
+        }
+        names = turn_names(results.values())
 
-def count_results(export: Export) -> None:
-    """Count the results of each control, and those that are not read."""
-    names = _pool_turns(export)
-    sources = [source for task in export.tasks.values() for source in task.sources]
-    kinds = field_kinds(source.results for source in sources)
-    for source in sources:
-        texts = {result.field for result in source.results if result.type == "textarea"}
-        for result in source.results:
-            if result.kind:
-                name = result.field
-                export.controls.setdefault(name, Control(kinds[name], result.type)).n_results += 1
-            else:
-                export.unread[result.type] += 1
-        if texts and not source.reason and not source.is_prediction and not names:
-            export.n_only_textarea.update(texts if len(texts) == 1 else ())
-            export.joint_textareas |= texts if len(texts) > 1 else set()
+        def renamed(result: Result) -> Result:
+            base, turn = names.get(result.field, (result.field, result.turn))
+            return result._replace(field=base, turn=turn)
 
+        for item, task in self.tasks.items() if names else ():
+            sources = (result._replace(results=tuple(map(renamed, result.results))) for result in task.sources)
+            self.tasks[item] = task._replace(sources=tuple(sources))
+        for name, (base, _) in names.items():
+            self.n_prefilled[base] += self.n_prefilled.pop(name, 0)
+        return names
 
-def _pool_turns(export: Export) -> Mapping[str, tuple[str, int]]:
-    """Make one field of the numbered controls of a Repeater; return the field and the turn of each."""
-    results = {
-        result.field: result for task in export.tasks.values() for source in task.sources for result in source.results
-    }
-    names = turn_names(results.values())
-
-    def renamed(result: Result) -> Result:
-        base, turn = names.get(result.field, (result.field, result.turn))
-        return result._replace(field=base, turn=turn)
-
-    for item, task in export.tasks.items() if names else ():
-        sources = (result._replace(results=tuple(map(renamed, result.results))) for result in task.sources)
-        export.tasks[item] = task._replace(sources=tuple(sources))
-    for name, (base, _) in names.items():
-        export.n_prefilled[base] += export.n_prefilled.pop(name, 0)
-    return names
-
-
-def chosen_controls(export: Export) -> list[str]:
-    """Return the named controls; by default the only TextArea and, if kinds are read, all other controls."""
-    request, controls, name = export.request, export.controls, export.request.name
-    main = [key for key, control in controls.items() if not control.is_extra]
-    is_text = request.options.kind is None
-    readable = [key for key, control in controls.items() if control.kind == TEXT or not is_text]
-    for wanted_name in request.texts:
-        if wanted_name not in readable:
-            what = f"TextArea named {wanted_name!r}" if is_text else f"control named {wanted_name!r} with answers"
-            raise InputError(f"{name} has no {what}; it has {listed(readable) or 'none'}.")
-    if request.texts:
-        return list(request.texts)
-    usable = main or list(controls)
-    texts = [key for key in usable if controls[key].kind == TEXT]
-    other_fields = [key for key in usable if controls[key].kind != TEXT]
-    if len(texts) > 1:
-        raise InputError(
-            f"{name} has several TextArea controls ({listed(texts)}): choose one with {option('control')}."
-        )
-    if is_text and other_fields and not texts:
-        raise InputError(
-            f"{name} has no TextArea answers. softirr score compares its other controls: {listed(other_fields)}."
-        )
-    if not usable:
-        types = _types(export.unread)
-        read = f": its results are {types}, which softirr does not compare" if types else ""
-        raise InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea{read}.")
-    return texts if is_text else texts + other_fields
-
-
-def _types(counts: Counter[str]) -> str:
-    return ", ".join(f"{n:,} of type {shown(type_)}" for type_, n in counts.most_common())
-
-
-def unread_note(export: Export, control_names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence that names and counts the results that are not compared."""
-    counts = Counter(export.unread)
-    is_named = bool(export.request.texts)
-    not_chosen = {
-        name: control
-        for name, control in export.controls.items()
-        if name not in control_names and (control.is_extra or not is_named)
-    }
-    for control in not_chosen.values():
-        counts[control.type] += control.n_results
-    if not counts:
-        return
-    advice = ""
-    if not_chosen:
-        name, control = next(iter(not_chosen.items()))
-        choice = option("control" if control.is_extra else "field", name)
-        advice = f" {choice} compares {'them' if len(counts) == 1 else 'the results of this control'}."
-    yield f"Results that are not compared: {_types(counts)}.{advice}"
-
-
-def control_notes(export: Export, name: str, control: Control) -> Iterator[str]:
-    """Yield what to know about the answers to a control: a prefilled TextArea, or another name of it."""
-    if (n := export.n_prefilled[name]) and control.type == "textarea":
-        yield (
-            f"{plural(n, 'answer is', 'answers are')} the text of {listed([name])} in the data of the task, which may "
-            "have filled the TextArea."
-        )
-    if control.kind != TEXT or name not in export.n_only_textarea:
-        return
-    for other_name, n in sorted(export.n_only_textarea.items()):
-        if other_name != name and other_name not in export.joint_textareas and name not in export.joint_textareas:
-            yield (
-                f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea {listed([other_name])} "
-                f"and none under {listed([name])}, and no annotation has both: "
-                f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two is "
-                f"the other one’s earlier name, {'it is' if n == 1 else 'they are'} missing: leave "
-                f"{'it' if n == 1 else 'them'} out."
+    def chosen_controls(self) -> list[str]:
+        """Return the named controls; by default the only TextArea and, if kinds are read, all other controls."""
+        request, controls, name = self.request, self.controls, self.request.name
+        main = [key for key, control in controls.items() if not control.is_extra]
+        is_text = request.options.kind is None
+        readable = [key for key, control in controls.items() if control.kind == TEXT or not is_text]
+        for wanted_name in request.texts:
+            if wanted_name not in readable:
+                what = f"TextArea named {wanted_name!r}" if is_text else f"control named {wanted_name!r} with answers"
+                raise InputError(f"{name} has no {what}; it has {listed(readable) or 'none'}.")
+        if request.texts:
+            return list(request.texts)
+        usable = main or list(controls)
+        texts = [key for key in usable if controls[key].kind == TEXT]
+        other_fields = [key for key in usable if controls[key].kind != TEXT]
+        if len(texts) > 1:
+            raise InputError(
+                f"{name} has several TextArea controls ({listed(texts)}): choose one with {option('control')}."
             )
+        if is_text and other_fields and not texts:
+            raise InputError(
+                f"{name} has no TextArea answers. softirr score compares its other controls: {listed(other_fields)}."
+            )
+        if not usable:
+            types = _types(self.unread)
+            read = f": its results are {types}, which softirr does not compare" if types else ""
+            raise InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea{read}.")
+        return texts if is_text else texts + other_fields
+
+    def unread_note(self, control_names: Iterable[str]) -> Iterator[str]:
+        """Yield a sentence that names and counts the results that are not compared."""
+        counts = Counter(self.unread)
+        is_named = bool(self.request.texts)
+        not_chosen = {
+            name: control
+            for name, control in self.controls.items()
+            if name not in control_names and (control.is_extra or not is_named)
+        }
+        for control in not_chosen.values():
+            counts[control.type] += control.n_results
+        if not counts:
+            return
+        advice = ""
+        if not_chosen:
+            name, control = next(iter(not_chosen.items()))
+            choice = option("control" if control.is_extra else "field", name)
+            advice = f" {choice} compares {'them' if len(counts) == 1 else 'the results of this control'}."
+        yield f"Results that are not compared: {_types(counts)}.{advice}"
+
+    def control_notes(self, name: str, control: Control) -> Iterator[str]:
+        """Yield what to know about the answers to a control: a prefilled TextArea, or another name of it."""
+        if (n := self.n_prefilled[name]) and control.type == "textarea":
+            yield (
+                f"{plural(n, 'answer is', 'answers are')} the text of {listed([name])} in the data of the task, which "
+                "may have filled the TextArea."
+            )
+        if control.kind != TEXT or name not in self.n_only_textarea:
+            return
+        for other_name, n in sorted(self.n_only_textarea.items()):
+            if other_name != name and other_name not in self.joint_textareas and name not in self.joint_textareas:
+                yield (
+                    f"{plural(n, 'annotation has', 'annotations have')} texts under the TextArea "
+                    f"{listed([other_name])} and none under {listed([name])}, and no annotation has both: "
+                    f"{'it counts as an empty answer' if n == 1 else 'they count as empty answers'}. If one of the two "
+                    f"is the other one’s earlier name, {'it is' if n == 1 else 'they are'} missing: leave "
+                    f"{'it' if n == 1 else 'them'} out."
+                )

@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
-from softirr.answers.export_tasks import (
-    Export,
-    check_results,
-    check_task,
-    chosen_controls,
-    control_notes,
-    count_results,
-    unread_note,
-)
+from softirr.answers.export_tasks import Export, check_task
 from softirr.answers.labelstudio import TaskAnswers, raw_answers, read_task
 from softirr.answers.labelstudio_results import mappings
 from softirr.answers.readers.table_folders import Folder
@@ -155,7 +147,7 @@ def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: 
         if annotation.get("was_cancelled") is None and not export.no_mark:
             name = annotation.get("id", f"number {number}")
             export.no_mark = f"{location}: task {listed([str(task['id'])])[:40]}: annotation {name}"
-    check_results(export, location, read, data)
+    export.check_results(location, read, data)
     request.add_weight(location, item, data)
     return read
 
@@ -178,15 +170,15 @@ def _identity(annotation: Mapping[str, Any]) -> str:
 
 def _input(export: Export) -> RawInput:
     request, notes = export.request, [*_join_entries(export)]
-    count_results(export)
-    control_names = chosen_controls(export)
+    export.count_results()
+    control_names = export.chosen_controls()
     request.require_weights(request.name, export.keys)
     if export.n_twice:
         notes.append(
             f"{plural(export.n_twice, 'task is', 'tasks are')} in the input more than once: each annotation counts "
             "once."
         )
-    notes += unread_note(export, control_names)
+    notes += export.unread_note(control_names)
     oldest = request.options.repeats == "first"
     fields = {}
     for name in control_names:
@@ -198,7 +190,7 @@ def _input(export: Export) -> RawInput:
             turns = {answer.item for answer in answers if not answer.reason} - {item}
             raw_field.items |= dict.fromkeys(sorted(turns, key=lambda turn: int(turn.rpartition("/")[2])) or [item])
             raw_field.answers += answers
-        raw_field.notes += control_notes(export, name, control)
+        raw_field.notes += export.control_notes(name, control)
         fields[name] = raw_field
     return RawInput("label-studio", fields, len(export.entries), request.line, export.names, notes)
 
