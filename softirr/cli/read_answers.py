@@ -99,8 +99,13 @@ def _rater_names(path: str | None) -> dict[str, str]:
     """Read the file of ``--rater-names``."""
     from softirr.answers.sheets import rows
 
+    names: dict[str, str] = {}
     lines = () if path is None else rows(path, ("rater", "name"), "list of names of raters")[1]
-    return {rater.strip(): name.strip() for _, (rater, name) in lines if name.strip()}
+    for location, (rater, name) in lines:
+        shown_name = name.strip()
+        if shown_name and names.setdefault(rater.strip(), shown_name) != shown_name:
+            raise InputError(f"{location}: the rater {rater.strip()!r} has another name above.")
+    return names
 
 
 def read_tables(
