@@ -122,6 +122,12 @@ class Ratings:
         item_weights = np.where(n_pairs > 0, self.weight, 0.0)
         return np.asarray((item_weights / np.maximum(n_pairs, 1) / max(float(item_weights.sum()), 1e-300))[item])
 
+    @cached_property
+    def rater_pair_shares(self) -> Floats:
+        """Share of each of ``comparisons`` in the weight of its rater pair, shape (P,)."""
+        pair, item_weight = self.comparisons.rater_pair, self.weight[self.comparisons.item]
+        return item_weight / sums(pair, item_weight, len(self.comparisons.shared))[pair]
+
     def restricted(self, rows: Ints) -> Ratings:
         """The same items, raters and answers, with these rows only."""
         sizes = self.n_items, self.n_raters, self.n_answers
@@ -279,9 +285,7 @@ class Pooling:
 
 
 def item_means(ratings: Ratings, scores: Floats) -> Floats:
-    """Observed agreement of each comparable item.
-
-    The mean equivalence of its pairs (soft Fleiss, Wullschleger et al. 2026).
+    """Mean equivalence of the pairs of each comparable item (soft Fleiss, Wullschleger et al. 2026).
 
     Parameters
     ----------
@@ -292,8 +296,5 @@ def item_means(ratings: Ratings, scores: Floats) -> Floats:
     -------
     shape (N,), in the order of ``ratings.comparable_items``
     """
-    item = ratings.comparisons.item
-    total = sums(item, scores, ratings.n_items)
-    count = np.bincount(item, minlength=ratings.n_items)
-    comparable_items = ratings.comparable_items
-    return np.asarray(total[comparable_items] / count[comparable_items])
+    item, items, n = ratings.comparisons.item, ratings.comparable_items, ratings.n_items
+    return np.asarray(sums(item, scores, n)[items] / np.bincount(item, minlength=n)[items])

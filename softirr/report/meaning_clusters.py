@@ -175,7 +175,7 @@ def meaning_clusters(answers: AnswerScorer) -> tuple[MeaningCluster, ...]:
     if len(more):
         p, pairs = np.concatenate([p, scorer.score(more[:, 0], more[:, 1])]), np.concatenate([pairs, more])
     pairs, p = pairs[p > _NEGLIGIBLE], p[p > _NEGLIGIBLE]
-    groups = equivalent_groups(pairs[:, 0], pairs[:, 1], p, weight=counts, threshold=THRESHOLD)
+    groups = equivalent_groups(pairs, p, weight=counts)
     central = _centrality(groups, pairs, p, len(table.texts)).round(6).tolist()
 
     def by_frequency(text: int) -> tuple[Any, ...]:

@@ -63,22 +63,6 @@ class Draws:
     floor: float = -1.0
 
     @classmethod
-    def value(
-        cls,
-        ratings: Ratings,
-        by_measure: Floats,
-        chance: Chance,
-        scores: Floats,
-        cohen: float = 1.0,
-        pooled: float = 1.0,
-    ) -> Draws:
-        """A single draw with equal weights: the value of every coefficient."""
-        draw = cls.of_weights(ratings, by_measure, chance, np.ones((ratings.n_items, 1)))
-        cohen_ratio, pooled_ratio = np.array([[cohen], [pooled]])
-        fixed = ScoreDraws.fixed(scores, 1)
-        return replace(draw, score_draws=fixed, cohen_ratio=cohen_ratio, pooled_ratio=pooled_ratio)
-
-    @classmethod
     def of_items(cls, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights) -> Draws:
         """Draws of the item weights and the sampling error of chance, as if the measure made no errors."""
         *noise, sampling = np.random.default_rng(0).standard_normal((3, items.n_draws))
@@ -141,10 +125,7 @@ class Draws:
 
     def observed(self, *, by_answers: bool = False) -> Floats:
         """Mean over items of the mean over their pairs, shape (K,); by answers, items count by their number."""
-        ratings = self.ratings
-        item_weight = np.zeros(ratings.n_items)
-        comparable = ratings.comparable_items
-        item_weight[comparable] = ratings.weight[comparable] * (ratings.per_item[comparable] if by_answers else 1)
+        item_weight = self.ratings.weight * (self.ratings.per_item if by_answers else 1)
         return self._mean_over_items(np.arange(len(self.by_measure)), item_weight)
 
     def observed_of(self, comparisons: Ints, values: Floats | None = None) -> Floats:
@@ -169,13 +150,15 @@ class Draws:
     def mean_over_pairs(self, values: Floats) -> Floats:
         """Mean of a value of each comparison, which weighs as its item does, shape (K,)."""
         item = self.ratings.comparisons.item
-        weights = self.ratings.weight[item][:, None] * self.weights[item]
-        return np.asarray(values @ weights / weights.sum(axis=0))
+        return self._mean(values, self.ratings.weight[item], item)
 
     def mean_over_rows(self, values: Floats) -> Floats:
         """Mean of a value of each pooled row, which weighs as it does in π, shape (K,)."""
         pooling = self.chance.pooling
-        weights = pooling.weights[:, None] * self.weights[self.ratings.item[pooling.rows]]
+        return self._mean(values, pooling.weights, self.ratings.item[pooling.rows])
+
+    def _mean(self, values: Floats, shares: Floats, item: Ints) -> Floats:
+        weights = shares[:, None] * self.weights[item]
         return np.asarray(values @ weights / weights.sum(axis=0))
 
     # --- pooled agreement by chance -----------------------------------------------------------------------------------
@@ -183,13 +166,24 @@ class Draws:
     @cached_property
     def pooled(self) -> Floats:
         """π' S π, shape (K,)."""
-        item_chance, mass, squares, by_pair = self._pooled_parts
-        item, n = self.ratings.comparisons.item, self.ratings.n_items
+        pooling, comparisons, n = self.chance.pooling, self.ratings.comparisons, self.ratings.n_items
+        item, pi = comparisons.item, np.zeros(len(self.ratings.item))
+        pi[pooling.rows] = pooling.weights
+        mean_equivalence = self.chance.pooled_at
+        center = float(pooling.weights @ mean_equivalence)
+        variance = np.array([pooling.weights @ (mean_equivalence - center) ** 2])
+        shrunk = shrinkage(variance, np.array([self.chance.pooled_noise]))
+        mean_equivalence = center + shrunk * (mean_equivalence - center)
+        item_chance, mass, squares = (
+            sums(self.ratings.item[pooling.rows], values, n)
+            for values in (pooling.weights * mean_equivalence, pooling.weights, pooling.weights**2)
+        )
+        by_pair = 2 * pi[comparisons.left_rows] * pi[comparisons.right_rows]
         same = squares[:, None] + sums_by_code(item, n) @ (by_pair[:, None] * self.scores)
         by_item = same + self.pooled_ratio * (item_chance - squares - sums(item, by_pair * self.by_measure, n))[:, None]
-        center = by_item.sum(axis=0)
+        total = by_item.sum(axis=0)
         relative = self.weights / (mass @ self.weights)
-        return np.asarray(np.clip(center + 2 * (np.einsum("nk,nk->k", relative, by_item) - center), 0, 1))
+        return np.asarray(np.clip(total + 2 * (np.einsum("nk,nk->k", relative, by_item) - total), 0, 1))
 
     @property
     def without_replacement(self) -> Floats:
@@ -204,27 +198,6 @@ class Draws:
         alike = 1 / self.chance.distinct
         return np.clip(alike + self.pooled_ratio * (self.chance.similarity - alike), 0, 1)
 
-    @cached_property
-    def _pooled_parts(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """For each item: π' S of its rows, its mass in π, the share of its rows with themselves; π π' by comparison."""
-        pooling, ratings = self.chance.pooling, self.ratings
-        item, n = ratings.item[pooling.rows], ratings.n_items
-        pi = np.zeros(len(ratings.item))
-        pi[pooling.rows] = pooling.weights
-        comparisons = ratings.comparisons
-        mean_equivalence = self.chance.pooled_at
-        center = float(pooling.weights @ mean_equivalence)
-        variance = np.array([pooling.weights @ (mean_equivalence - center) ** 2])
-        mean_equivalence = center + shrinkage(variance, np.array([self.chance.pooled_noise])) * (
-            mean_equivalence - center
-        )
-        return (
-            sums(item, pooling.weights * mean_equivalence, n),
-            sums(item, pooling.weights, n),
-            sums(item, pooling.weights**2, n),
-            2 * pi[comparisons.left_rows] * pi[comparisons.right_rows],
-        )
-
     # --- rater pairs --------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -237,8 +210,7 @@ class Draws:
         """Weight of each comparison in its rater pair; the sums over rater pairs; and the weights in each draw."""
         comparisons = self.ratings.comparisons
         m = len(comparisons.rater_pairs)
-        item_weight = self.ratings.weight[comparisons.item]
-        share = item_weight / sums(comparisons.rater_pair, item_weight, m)[comparisons.rater_pair]
+        share = self.ratings.rater_pair_shares
         group = sums_by_code(comparisons.rater_pair, m)
         weights = share[:, None] * self.weights[comparisons.item]
         total = np.maximum(group @ weights, 1e-300)

@@ -47,8 +47,19 @@ class ItemWeights:
 
     @cached_property
     def weights(self) -> Floats:
-        """Weights of the items in each draw, shape (N, K)."""
-        return bootstrap_weights(self.ids, self.n_draws, n_items=self.n_items)
+        """Weights of the items in each draw, mean 1, shape (N, K).
+
+        An item's weights depend on its id only, so that the same item has the same weights in two tables.
+        """
+        n_ids, n_draws = len(self.ids), self.n_draws
+        # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
+        spread = np.sqrt((self.n_items + 1) / max(self.n_items - 1, 1))
+        weights: Floats = np.empty((n_ids, n_draws), number_format(n_ids * n_draws))
+        for start in range(0, n_ids, _AT_ONCE):  # all at once would take several times the memory of the result
+            rows = slice(start, start + _AT_ONCE)
+            uniform = _hashed(self.ids[rows].astype(np.uint64), n_draws)
+            weights[rows] = np.maximum(1 + (-np.log(uniform) - 1) * spread, 0.01)
+        return weights
 
 
 def number_format(size: int) -> Any:
@@ -56,46 +67,16 @@ def number_format(size: int) -> Any:
     return np.float64 if size < _HALF_FROM else np.float16
 
 
-def bootstrap_weights(ids: Ints, n_draws: int = N_DRAWS, seed: int = 0, *, n_items: int | None = None) -> Floats:
-    """Weights of items in each draw, mean 1.
-
-    An item's weights depend on its id and the seed only, so that the same item has the same weights in two tables.
-
-    Parameters
-    ----------
-    ids : shape (N,)
-        A number that identifies each item.
-    n_draws, seed : int
-        Number of draws; another seed gives all items other weights.
-    n_items : int, optional
-        Number of items with something to compare; by default all of them.
-
-    Returns
-    -------
-    shape (N, n_draws)
-    """
-    n = len(ids) if n_items is None else n_items
-    # a Dirichlet distribution has the variance of the mean with n + 1 in place of n - 1
-    spread = np.sqrt((n + 1) / max(n - 1, 1))
-    weights: Floats = np.empty((len(ids), n_draws), number_format(len(ids) * n_draws))
-    for start in range(0, len(ids), _AT_ONCE):  # all at once would take several times the memory of the result
-        rows = slice(start, start + _AT_ONCE)
-        uniform = _hashed(ids[rows].astype(np.uint64), n_draws, seed)
-        weights[rows] = np.maximum(1 + (-np.log(uniform) - 1) * spread, 0.01)
-    return weights
-
-
 def item_numbers(names: Sequence[str]) -> Ints:
     """A number for each item that depends on its name only."""
     return np.array([zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in names], dtype=np.int64)
 
 
-def _hashed(keys: Any, n_draws: int, seed: int) -> Floats:
-    """Uniform numbers in (0, 1) that depend on key, draw and seed (SplitMix64; Steele, Lea and Flood 2014)."""
+def _hashed(keys: Any, n_draws: int) -> Floats:
+    """Uniform numbers in (0, 1) that depend on key and draw (SplitMix64; Steele, Lea and Flood 2014)."""
     with np.errstate(over="ignore"):
         z = keys[:, None] * np.uint64(0x9E3779B97F4A7C15)
         z = z + np.arange(1, n_draws + 1, dtype=np.uint64)[None, :] * np.uint64(0xD1B54A32D192ED03)
-        z = z + np.uint64((seed * 0x8CB92BA72F3D8DD7) & (2**64 - 1))
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
         z = z ^ (z >> np.uint64(31))

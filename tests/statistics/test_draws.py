@@ -14,7 +14,7 @@ from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.registry import DEFINITIONS, ByMeasure
 from softirr.statistics.draws import Draws
-from softirr.statistics.weights_and_scores import ItemWeights, bootstrap_weights, item_numbers
+from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
 
 KEYS = [definition.key for definition in DEFINITIONS]
 
@@ -77,8 +77,8 @@ def test_parts_give_the_same_draws(definition, monkeypatch):
 def test_items_have_the_same_weights_in_every_table():
     names = [f"item {i}" for i in range(50)]
     numbers = item_numbers(names)
-    weights = bootstrap_weights(numbers)
-    assert bootstrap_weights(numbers[::-1])[::-1] == pytest.approx(weights)
+    weights = ItemWeights(numbers, len(numbers)).weights
+    assert ItemWeights(numbers[::-1], len(numbers)).weights[::-1] == pytest.approx(weights)
     assert len(np.unique(numbers)) == 50 and (weights > 0).all()
     assert float(weights.mean()) == pytest.approx(1, abs=0.02)
     assert abs(np.corrcoef(weights)[0, 1:]).mean() < 0.1
@@ -86,7 +86,7 @@ def test_items_have_the_same_weights_in_every_table():
 
 def test_mean_has_the_error_of_a_sample_mean():
     values = np.random.default_rng(1).normal(size=30)
-    weights = bootstrap_weights(np.arange(30), 20_000)
+    weights = ItemWeights(np.arange(30), 30, 20_000).weights
     means = values @ weights / weights.sum(axis=0)
     assert float(means.std()) == pytest.approx(values.std(ddof=1) / np.sqrt(30), rel=0.05)
 

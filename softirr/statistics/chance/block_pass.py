@@ -49,24 +49,19 @@ def rater_columns(ratings: Ratings, position: Ints, size: int, lost: Any | None)
     from scipy.sparse import csr_matrix, hstack
 
     comparisons = ratings.comparisons
-    order = np.argsort(comparisons.rater_pair, kind="stable")
-    column_numbers: dict[bytes, int] = {}
-    rows: list[Ints] = []
+    sides = comparisons.left_rows, comparisons.right_rows
+    order, ends = np.argsort(comparisons.rater_pair, kind="stable"), np.cumsum(comparisons.shared)
+    numbers: dict[bytes, int] = {}
     of_raters: list[Ints] = []
-    for side in (comparisons.left_rows, comparisons.right_rows):
-        numbers = []
-        for pair_rows in np.split(side[order], np.cumsum(comparisons.shared)[:-1]):
-            answered = np.sort(pair_rows)
-            number = column_numbers.setdefault(answered.tobytes(), len(rows))
-            if number == len(rows):
-                rows.append(answered)
-            numbers.append(number)
-        of_raters.append(np.array(numbers, dtype=np.int64)[comparisons.rater_pair])
+    for side in sides:
+        answered = [np.sort(pair_rows).tobytes() for pair_rows in np.split(side[order], ends[:-1])]
+        columns = np.array([numbers.setdefault(key, len(numbers)) for key in answered], dtype=np.int64)
+        of_raters.append(columns[comparisons.rater_pair])
+    rows = [np.frombuffer(key, dtype=sides[0].dtype) for key in numbers]
     all_rows, of_column = np.concatenate(rows), np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     values = ratings.weight[ratings.item[all_rows]]
     values = values / sums(of_column, values, len(rows))[of_column]
     matrix = csr_matrix((values, (position[ratings.answer[all_rows]], of_column)), shape=(size, len(rows)))
-    sides = (comparisons.left_rows, comparisons.right_rows)
     entries = [(position[ratings.answer[s]], c) for s, c in zip(sides, of_raters[::-1], strict=True)]
     if lost is not None:
         entries.append((lost.row, len(rows) + lost.col))

@@ -56,14 +56,14 @@ def exact(
     columns, entries = rater_columns(ratings, position, q, lost)
     pass_ = BlockPass(equivalence, distinct, np.stack([pi, np.full(q, 1 / q)], axis=1), columns, entries, histogram)
     pass_.run(block_size)
-    h = pass_.dense[:, 0]
+    h, pair, m = pass_.dense[:, 0], ratings.comparisons.rater_pair, len(ratings.comparisons.shared)
     return Chance(
         method="exact",
-        cohen=_mean_by_rater_pair(ratings, pass_.kept[0]),
-        cohen_error=np.zeros(len(ratings.comparisons.shared)),
+        cohen=sums(pair, ratings.rater_pair_shares * pass_.kept[0], m),
+        cohen_error=np.zeros(m),
         cohen_left=pass_.kept[0],
         cohen_right=pass_.kept[1],
-        cohen_noise=np.zeros(len(ratings.comparisons.shared)),
+        cohen_noise=np.zeros(m),
         pooling=pooling,
         pooled=float(pi @ h),
         pooled_at=h[distinct_index],
@@ -73,14 +73,6 @@ def exact(
         pairs_scored=q * (q - 1) // 2,
         pooled_without=None if lost is None else _pooled_without(lost, pass_.kept[2], pi, h, len(pooling.rows)),
     )
-
-
-def _mean_by_rater_pair(ratings: Ratings, values: Floats) -> Floats:
-    """Mean of a value of each comparison by rater pair, weighted by item, shape (m,)."""
-    comparisons, m = ratings.comparisons, len(ratings.comparisons.rater_pairs)
-    item_weight = ratings.weight[comparisons.item]
-    weighted = sums(comparisons.rater_pair, item_weight * values, m)
-    return weighted / sums(comparisons.rater_pair, item_weight, m)
 
 
 def _pooled_without(lost: Any, lost_sums: Floats, pi: Floats, h: Floats, n: int) -> Floats:

@@ -153,11 +153,14 @@ class _Sampled:
         pooled_mean, pooled_error = self._mean(pairs.pooled_weights(self.pooling))
         mean, error, common = self._rater_pairs()
         m, pair = len(comparisons.shared), comparisons.rater_pair
-        item_weight = ratings.weight[comparisons.item]
-        share = item_weight / sums(pair, item_weight, m)[pair]
+        share = ratings.rater_pair_shares
         met = share * self.scores + (1 - share) * mean[pair]
         apart = 1 - sums(pair, share**2, m)
-        mass, near = self._row_weights
+        mass = np.zeros(len(ratings.item))
+        mass[self.pooling.rows] = self.pooling.weights
+        near = mass.copy()  # weighted equivalence of each row with itself and the other rows of its item
+        for a, b in ((comparisons.left_rows, comparisons.right_rows), (comparisons.right_rows, comparisons.left_rows)):
+            near += sums(a, self.scores * mass[b], len(mass))
         distinct, similarity = self._between_distinct()
         item_mass = sums(ratings.item, mass, ratings.n_items)
         pooled_at = (near + (1 - item_mass[ratings.item]) * pooled_mean)[self.pooling.rows]
@@ -196,35 +199,16 @@ class _Sampled:
 
     def _rater_pairs(self) -> tuple[Floats, Floats, Floats]:
         """Mean and standard error of each rater pair, and the part of the error that they share; each of shape (m,)."""
-        ratings, pairs = self.ratings, self.pairs
-        m = len(ratings.comparisons.shared)
-        weights = pairs.cohen_weights
+        pairs, m = self.pairs, len(self.ratings.comparisons.shared)
+        weights, pair = pairs.cohen_weights, pairs.rater_pair
         overall, shared_error = self._mean(weights)
-        mean, error, common = np.full(m, overall), np.full(m, shared_error), np.full(m, shared_error)
-        total = sums(pairs.rater_pair, weights, m + 1)[:m]
-        n_sampled = np.bincount(pairs.rater_pair, minlength=m + 1)[:m]
-        well_sampled = np.flatnonzero((total > 0) & ((n_sampled >= _LEAST) | pairs.complete))
-        if len(well_sampled):
-            mean[well_sampled] = (
-                sums(pairs.rater_pair, weights * self.values, m + 1)[well_sampled] / total[well_sampled]
-            )
-            level = np.append(mean, 0.0)[pairs.rater_pair]
-            squares = sums(pairs.rater_pair, (weights * (self.values - level)) ** 2, m + 1)[well_sampled]
-            error[well_sampled] = 0.0 if pairs.complete else np.sqrt(squares) / total[well_sampled]
-            common[well_sampled] = 0.0
-        return mean, error, common
-
-    @cached_property
-    def _row_weights(self) -> tuple[Floats, Floats]:
-        """For each row: its weight in π, and its weighted equivalence with itself and the other rows of its item."""
-        ratings, comparisons = self.ratings, self.ratings.comparisons
-        n = len(ratings.item)
-        mass = np.zeros(n)
-        mass[self.pooling.rows] = self.pooling.weights
-        near = mass.copy()
-        for a, b in ((comparisons.left_rows, comparisons.right_rows), (comparisons.right_rows, comparisons.left_rows)):
-            near += sums(a, self.scores * mass[b], n)
-        return mass, near
+        total = sums(pair, weights, m + 1)[:m]
+        well_sampled = (total > 0) & ((np.bincount(pair, minlength=m + 1)[:m] >= _LEAST) | pairs.complete)
+        total = np.where(well_sampled, total, 1.0)
+        mean = np.where(well_sampled, sums(pair, weights * self.values, m + 1)[:m] / total, overall)
+        squares = sums(pair, (weights * (self.values - np.append(mean, 0.0)[pair])) ** 2, m + 1)[:m]
+        error = np.sqrt(squares) / total * (not pairs.complete)
+        return mean, np.where(well_sampled, error, shared_error), np.where(well_sampled, 0.0, shared_error)
 
     def _between_distinct(self) -> tuple[int, float]:
         """Number of distinct answers q, mean equivalence over their q × q pairs, and its standard error."""

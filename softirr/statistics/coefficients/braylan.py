@@ -8,21 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
-from softirr.errors import InputError
 from softirr.statistics.chance.expected import Chance, ChanceDistribution, on_grid
 from softirr.statistics.coefficients.definition import BRAYLAN_2022, Definition, Undefined
 from softirr.statistics.draws import Draws
 
 LEVEL = 0.05
 """Upper share of the different-item pairs that a same-item pair has to reach for sigma."""
-
-
-def _same_and_different(draws: Draws) -> tuple[Ints, ChanceDistribution]:
-    """The equivalences of same-item pairs by the measure on the grid, shape (P,), and the distribution by chance."""
-    distribution = draws.chance.distribution
-    if distribution is None:
-        raise InputError(str(Undefined.ONE_ITEM))
-    return on_grid(draws.by_measure), distribution
 
 
 def _one_item(_: Ratings, chance: Chance) -> Undefined | None:
@@ -41,26 +32,6 @@ def _tail_shift(draws: Draws, chance: ChanceDistribution, step: int) -> Floats:
     return 2 * (draws.mean_over_rows(values) - float(draws.chance.pooling.weights @ values))
 
 
-def beyond_chance(scores: Floats, chance: ChanceDistribution) -> Floats:
-    """Credit of each same-item pair towards sigma.
-
-    The mean over the pairs of an item, a rater or two raters is their sigma, against the chance distribution of the
-    whole project.
-
-    Parameters
-    ----------
-    scores : shape (P,)
-        Equivalence of same-item pairs.
-    chance : ChanceDistribution
-        Equivalences of answers to different items.
-
-    Returns
-    -------
-    shape (P,)
-    """
-    return _credit(on_grid(scores), chance)
-
-
 def upper_point(chance: ChanceDistribution, level: float = LEVEL) -> tuple[int, float]:
     """The step of the chance distribution's upper ``level`` point, and the share of its ties that lies beyond.
 
@@ -75,13 +46,16 @@ def upper_point(chance: ChanceDistribution, level: float = LEVEL) -> tuple[int, 
     return step, float((level - chance.tail[step + 1]) / (chance.tail[step] - chance.tail[step + 1]))
 
 
-def _credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Floats:
-    """1 where fewer than a share ``level`` of the different-item pairs exceed a pair, else 0; ties get a fraction.
+def beyond_chance(scores: Floats, chance: ChanceDistribution, level: float = LEVEL) -> Floats:
+    """Credit of each same-item pair towards sigma: 1 if few different-item pairs exceed it.
+
+    Few are fewer than a share ``level`` of them. Ties get a fraction. The mean over the pairs of an item, a rater or
+    two raters is their sigma, against the chance distribution of the whole project.
 
     Parameters
     ----------
-    steps : shape (P,)
-        Equivalence of same-item pairs on the grid.
+    scores : shape (P,)
+        Equivalence of same-item pairs.
     chance : ChanceDistribution
         Equivalences of answers to different items.
     level : float
@@ -92,6 +66,7 @@ def _credit(steps: Ints, chance: ChanceDistribution, level: float = LEVEL) -> Fl
     shape (P,)
     """
     step, tie_share = upper_point(chance, level)
+    steps = on_grid(scores)
     return np.where(steps > step, 1.0, np.where(steps == step, tie_share, 0.0))
 
 
@@ -112,19 +87,18 @@ def sigma(draws: Draws) -> Floats:
     shape (K,)
         The coefficient in each draw.
     """
-    steps, chance = _same_and_different(draws)
+    chance = draws.chance.distribution
+    assert chance is not None
     boundary, tie_share = upper_point(chance)
     below, within = (_tail_shift(draws, chance, step) for step in (boundary + 1, boundary))
-    slope = _slope(draws, steps, chance)
-    moved = tie_share * within + (1 - tie_share) * below
-    return draws.mean_over_pairs(_credit(steps, chance)) - slope * (moved + chance.error(LEVEL) * draws.sampling)
-
-
-def _slope(draws: Draws, steps: Ints, chance: ChanceDistribution) -> float:
-    """Slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level."""
     weights = draws.ratings.weight[draws.ratings.comparisons.item]
-    above, below = (np.average(_credit(steps, chance, factor * LEVEL), weights=weights) for factor in (1.5, 0.5))
-    return float(above - below) / LEVEL
+    # slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level
+    shares = [np.average(beyond_chance(draws.by_measure, chance, k * LEVEL), weights=weights) for k in (0.5, 1.5)]
+    slope = float(shares[1] - shares[0]) / LEVEL
+    moved = tie_share * within + (1 - tie_share) * below
+    return draws.mean_over_pairs(beyond_chance(draws.by_measure, chance)) - slope * (
+        moved + chance.error(LEVEL) * draws.sampling
+    )
 
 
 SIGMA = Definition(
@@ -161,7 +135,8 @@ def ks(draws: Draws) -> Floats:
     shape (K,)
         The coefficient in each draw.
     """
-    steps, chance = _same_and_different(draws)
+    chance, steps = draws.chance.distribution, on_grid(draws.by_measure)
+    assert chance is not None
     point, lead = _largest_gap(draws.ratings, steps, chance)
     if lead <= 0:
         return np.zeros(len(draws.sampling))

@@ -117,9 +117,6 @@ def no_chance(draws: Draws) -> Floats:
     return np.zeros(len(draws.sampling))
 
 
-_EXPECTATION = {"cohen": "cohen", "fleiss": "pooled", "krippendorff": "pooled"}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Reference:
     """A work of the literature.
@@ -211,7 +208,7 @@ class Definition:
     @property
     def expectations(self) -> tuple[str, ...]:
         """What its agreement by chance is made of, as `softirr.statistics.chance.permutation.EXPECTATIONS` names it."""
-        return EXPECTATIONS if self.chance is None else (_EXPECTATION[self.chance],)
+        return EXPECTATIONS if self.chance is None else ("cohen" if self.chance == "cohen" else "pooled",)
 
     @property
     def title(self) -> str:

@@ -119,15 +119,13 @@ def matrix_agreement(
     if not len(scores):
         return MatrixAgreement(ratings, scores, None, summarize(ratings, scores, None))
 
-    def expected(pooled_marginals: Marginals) -> Chance:
+    def expected(pooling: Marginals) -> Chance:
         if chance == "exact":
-            return exact(ratings, equivalence, scores, marginals=pooled_marginals)
+            return exact(ratings, equivalence, scores, marginals=pooling)
         if chance == "permutation":
-            return permutation(ratings, equivalence, permutations=permutations, marginals=pooled_marginals, seed=seed)
+            return permutation(ratings, equivalence, permutations=permutations, marginals=pooling, seed=seed)
         drawing = Drawing(seed)
-        return sample(
-            ratings, equivalence.score, scores, target_se=target_se, marginals=pooled_marginals, drawing=drawing
-        )
+        return sample(ratings, equivalence.score, scores, target_se=target_se, drawing=drawing, marginals=pooling)
 
     answer_chance = expected("answers")
     pooled = None if marginals == "answers" else expected(marginals)

@@ -5,7 +5,6 @@ The command line, JSON, screens, papers and documentation go through the list of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -94,7 +93,7 @@ class ByMeasure:
 
     def __init__(self, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights | None = None) -> None:
         self.ratings, self.scores, self.chance = ratings, scores, chance
-        self.center = Draws.value(ratings, scores, chance, scores)
+        self.center = Draws.of_weights(ratings, scores, chance, np.ones((ratings.n_items, 1)))
         self.items = items or ItemWeights(
             item_numbers([str(row) for row in range(ratings.n_items)]), len(ratings.comparable_items)
         )
@@ -115,16 +114,16 @@ class ByMeasure:
         items = self.ratings.comparable_items
         if definition.key == "cohen_kappa":
             items = self._items(self.center.usable[self.ratings.comparisons.rater_pair])
-        value, draws = float(definition.over_draws(self.center)[0]), partial(self._draws_of, definition.over_draws)
-        return Estimate(value, None, expected, items, draws, definition.floor)
+        function, value = definition.over_draws, float(definition.over_draws(self.center)[0])
+        return Estimate(value, None, expected, items, lambda: self.draws.over(function), definition.floor)
 
     def agreement(self, comparisons: Ints, values: Floats | None = None) -> Estimate:
         """Observed agreement over some comparisons, or the mean of other values of theirs."""
         if not len(comparisons):
             return undefined(Undefined.NO_OTHER_RATER)
         function = partial(Draws.observed_of, comparisons=comparisons, values=values)
-        draws = partial(self._draws_of, function, len(comparisons))
-        return Estimate(float(function(self.center)[0]), None, 0.0, self._items(comparisons), draws, 0.0)
+        value, items = float(function(self.center)[0]), self._items(comparisons)
+        return Estimate(value, None, 0.0, items, lambda: self.draws.over(function, len(comparisons)), 0.0)
 
     def kappa(self, pairs: Ints) -> Estimate:
         """Mean of Cohen's kappa over some rater pairs."""
@@ -135,9 +134,6 @@ class ByMeasure:
         expected = float(self.center.pair_expected[usable, 0].mean())
         value = float(self.center.kappa_of(pairs)[0])
         return Estimate(value, None, expected, items, lambda: self.draws.kappa_of(pairs))
-
-    def _draws_of(self, function: Callable[[Draws], Floats], n: int | None = None) -> Floats:
-        return self.draws.over(function, n)
 
     def _items(self, comparisons: Ints) -> Ints:
         return np.unique(self.ratings.comparisons.item[comparisons])

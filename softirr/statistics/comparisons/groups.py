@@ -98,23 +98,15 @@ def with_adjusted_intervals(differences: Sequence[Difference], margin: float) ->
     Returns
     -------
     list of Difference
-        Unchanged if fewer than two differences have an interval.
+        The same intervals if fewer than two differences have one.
     """
-    with_interval = [
-        comparison for comparison in differences if comparison.difference.ci95 is not None and comparison.n_shared > 1
-    ]
-    if len(with_interval) < 2:
-        return list(differences)
-    below: list[float | None] = []
-    within: list[float | None] = []
-    for comparison in differences:
-        difference = comparison.difference
-        if difference.value is None or difference.ci95 is None or comparison.n_shared < 2:
-            below.append(None)
-            within.append(None)
-            continue
-        below.append(two_sided(-difference.value, difference.ci95[1] - difference.value, comparison.n_shared))
-        within.append(two_sided(difference.value + margin, difference.value - difference.ci95[0], comparison.n_shared))
+    below: list[float | None] = [None] * len(differences)
+    within: list[float | None] = [None] * len(differences)
+    for number, comparison in enumerate(differences):
+        value, ci95, n = comparison.difference.value, comparison.difference.ci95, comparison.n_shared
+        if value is not None and ci95 is not None and n > 1:
+            below[number] = two_sided(-value, ci95[1] - value, n)
+            within[number] = two_sided(value + margin, value - ci95[0], n)
     return [
         replace(comparison, difference=at_levels(comparison.difference, comparison.n_shared, lower, upper))
         for comparison, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True)

@@ -153,11 +153,7 @@ class Estimates:
         value = by_measure.value
         if value is None or self._n_judged:
             value = float(function(self.center)[0])
-        details = Details(
-            items_only=by_measure.items_only,
-            judgments_only=by_judgments_alone,
-            by_measure=by_measure.value,
-        )
+        details = Details(by_measure.items_only, by_judgments_alone, by_measure.value)
         if by_measure.standard_error is None:  # one item: nothing is known about other items
             return Coefficient(value, judgments=self._n_judged, details=details)
         if by_measure.standard_error <= _CERTAIN:

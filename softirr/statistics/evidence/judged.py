@@ -91,10 +91,10 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
 
 def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], float]]) -> FormerPairs:
     """Judged pairs that are no longer pairs of the table, if their ids reveal whether they were of the same item."""
-    rows = [(pair, value, is_of_item(id)) for id, pair, value in former if pair[0] != pair[1]]
-    rows = [row for row in rows if row[2] is not None]
+    with_kind = [(pair, value, is_of_item(id)) for id, pair, value in former if pair[0] != pair[1]]
+    rows = [row for row in with_kind if row[2] is not None]
     if not rows:
-        return FormerPairs.nothing()
+        return FormerPairs()
     measure = frames.scorer.measure
     texts = tuple(text for pair, _, _ in rows for text in pair)
     of_first = np.arange(0, len(texts), 2)

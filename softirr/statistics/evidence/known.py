@@ -31,14 +31,9 @@ class FormerPairs:
         Whether the texts were of answers to the same item.
     """
 
-    p: Floats
-    same: Floats
-    of_item: Ints
-
-    @classmethod
-    def nothing(cls) -> FormerPairs:
-        """No such pairs."""
-        return cls(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64))
+    p: Floats = field(default_factory=lambda: np.zeros(0))
+    same: Floats = field(default_factory=lambda: np.zeros(0))
+    of_item: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def part(self, *, of_item: bool) -> tuple[Floats, Floats]:
         """P and judgment of the pairs of the same item, or of different ones."""
@@ -68,7 +63,7 @@ class Judged:
     same: Floats
     p: Floats
     n_texts: int
-    former: FormerPairs = field(default_factory=FormerPairs.nothing)
+    former: FormerPairs = field(default_factory=FormerPairs)
 
     @classmethod
     def nothing(cls, n_texts: int) -> Judged:
@@ -102,18 +97,15 @@ def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Int
 
     def truth(left_texts: Ints, right_texts: Ints) -> Floats:
         keys, inverse = np.unique(pair_keys(left_texts, right_texts, len(texts)), return_inverse=True)
-        pairs = [divmod(key, len(texts)) for key in keys.tolist()]
+        pairs = [(normalized[i], normalized[j]) for i, j in (divmod(key, len(texts)) for key in keys.tolist())]
         values = np.full(len(keys), np.nan)
         if terms is not None and pairs:
-            text_pairs = [(normalized[i], normalized[j]) for i, j in pairs]
-            in_terminology = [
-                index for index, source in enumerate(sources_of(measure, text_pairs)) if source == "terminology"
-            ]
+            sources = enumerate(sources_of(measure, pairs))
+            in_terminology = [index for index, source in sources if source == "terminology"]
             if in_terminology:
-                values[in_terminology] = measure.score([text_pairs[index] for index in in_terminology]) > 0.5
-        for index, (i, j) in enumerate(pairs if decided else ()):
-            first, second = sorted((normalized[i], normalized[j]))
-            values[index] = decided.get((first, second), values[index])
+                values[in_terminology] = measure.score([pairs[index] for index in in_terminology]) > 0.5
+        for index, (first, second) in enumerate(pairs if decided else ()):
+            values[index] = decided.get((min(first, second), max(first, second)), values[index])
         return np.asarray(values[inverse])
 
     return truth

@@ -35,11 +35,10 @@ def posterior_value(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Dra
     if not len(fit.judged.keys):
         return by_measure.center
     same, different = fit.equivalence
-    by_p = fit.design.by_measure
     weights = fit.design.pairs.cohen_weights, fit.design.pooled_weight
-    ratios = (_ratio(pair_weights, different, by_p) for pair_weights in weights)
-    scored = by_measure.ratings, by_measure.scores, by_measure.chance, same[design_index]
-    return Draws.value(*scored, *ratios)
+    cohen, pooled = (np.array([_ratio(of_pairs, different, fit.design.by_measure)]) for of_pairs in weights)
+    score_draws = ScoreDraws.fixed(same[design_index], 1)
+    return replace(by_measure.center, score_draws=score_draws, cohen_ratio=cohen, pooled_ratio=pooled)
 
 
 def posterior_draws(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Draws:
@@ -127,13 +126,10 @@ def _residual_error(fit: Fit, q: Floats) -> float:
 
 def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
     """Agreement by chance on different items relative to the measure's, for Cohen and for pooled answers."""
-    frame, shares = fit.design.different, fit.shares
-    deviation = np.sqrt(fit.share_variances)
-    mean, variance = shares, fit.share_variances
+    frame, mean, variance = fit.design.different, fit.shares, fit.share_variances
     size = np.maximum(mean * (1 - mean) / np.maximum(variance, _SMALL) - 1, _SMALL)
-    stratum_shares = np.where(
-        deviation[:, None] > 0, rng.beta(mean * size, (1 - mean) * size, (n_draws, len(mean))).T, mean[:, None]
-    )
+    drawn_shares = rng.beta(mean * size, (1 - mean) * size, (n_draws, len(mean))).T
+    off = np.where(variance[:, None] > 0, drawn_shares - mean[:, None], 0.0)
     noise = rng.standard_normal(n_draws)
     result: list[Floats] = []
     for weights in (fit.design.pairs.cohen_weights, fit.design.pooled_weight):
@@ -143,13 +139,13 @@ def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Fl
             continue
         center = _ratio(weights, fit.equivalence[1], fit.design.by_measure)
         open_ = fit.open_different
-        slopes = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(shares)) / by_p
-        sampled = 0.0
+        slopes = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(mean)) / by_p
+        error = 0.0
         if not fit.design.pairs.complete:
-            sampled = (
+            error = (
                 float(np.sqrt(np.sum((weights * (fit.equivalence[1] - center * fit.design.by_measure)) ** 2))) / by_p
             )
-        result.append(np.asarray(np.maximum(center + slopes @ (stratum_shares - mean[:, None]) + sampled * noise, 0.0)))
+        result.append(np.asarray(np.maximum(center + slopes @ off + error * noise, 0.0)))
     return result[0], result[1]
 
 

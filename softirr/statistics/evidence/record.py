@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from softirr.json_object import data_file
 from softirr.meaning.measures import Measure
@@ -36,8 +36,7 @@ ANY = "any measure"
 """The record for measures without a record."""
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(NamedTuple):
     """A quantity over kinds of populations."""
 
     mean: float
@@ -70,10 +69,7 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        spreads = {name: getattr(self, name) for name in ("recovery", "leak", "slope")}
-        return {name: [spread.mean, spread.deviation] for name, spread in spreads.items()} | {
-            "chance": [list(pair) for pair in self.chance]
-        }
+        return {name: getattr(self, name) for name in ("recovery", "leak", "slope", "chance")}
 
 
 def records() -> Mapping[str, Any]:

@@ -116,13 +116,8 @@ class TextPairs:
         m, n = sizes[first], sizes[second]
         owner, row, col = crossed(m, n)
         left_texts, right_texts = texts[start[first[owner]] + row], texts[start[second[owner]] + col]
-        identical = left_texts == right_texts
-        if truth is not None and len(left_texts):
-            known_value = truth(left_texts, right_texts)
-            different = known_value == 0
-            identical |= known_value == 1
-        else:
-            different = np.zeros(len(left_texts), dtype=bool)
+        known_value = np.full(len(owner), np.nan) if truth is None else truth(left_texts, right_texts)
+        identical = (left_texts == right_texts) | (known_value == 1)
         row_at, col_at = (np.cumsum(m) - m)[owner] + row, (np.cumsum(n) - n)[owner] + col
         row_taken, col_taken = np.zeros(int(m.sum()), dtype=bool), np.zeros(int(n.sum()), dtype=bool)
         row_taken[row_at[identical]] = True
@@ -132,7 +127,7 @@ class TextPairs:
             matched = count_once(owner, row_at, col_at, matched)
         n_matched = sums(owner, matched, len(first))
         known_equivalence = np.where(m + n > 0, 2 * n_matched / np.maximum(m + n, 1), 1.0)
-        is_open = ~row_taken[row_at] & ~col_taken[col_at] & ~different
+        is_open = ~row_taken[row_at] & ~col_taken[col_at] & (known_value != 0)
         owner, left_texts, right_texts = owner[is_open], left_texts[is_open], right_texts[is_open]
         share = 2 / (m + n)[owner] if len(owner) else np.zeros(0)
         p = np.asarray(score(left_texts, right_texts), dtype=np.float64) if len(owner) else np.zeros(0)

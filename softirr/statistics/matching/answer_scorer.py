@@ -113,19 +113,15 @@ class AnswerScorer:
             return np.asarray(self.scorer.block(self.texts[rows], self.texts[cols]))
         row_texts, row_sets = self._locate(rows)
         col_texts, col_sets = self._locate(cols)
-        grid = (
-            np.asarray(self.scorer.block(row_texts, col_texts))
-            if len(row_texts) and len(col_texts)
-            else np.empty((0, 0))
-        )
+        grid: NDArray[Any] = np.empty((0, 0))
+        if len(row_texts) and len(col_texts):
+            grid = np.asarray(self.scorer.block(row_texts, col_texts))
         out = np.empty((len(rows), len(cols)))
+        settings = {"method": self.method, "sets": self.sets}
         for of_rows, row_members in row_sets:
             for of_cols, col_members in col_sets:
-                out[np.ix_(of_rows, of_cols)] = grid_set_equivalence(
-                    grid, row_members, col_members, method=self.method, sets=self.sets
-                )
-        same = rows[:, None] == cols[None, :]
-        out[same] = 1.0
+                out[np.ix_(of_rows, of_cols)] = grid_set_equivalence(grid, row_members, col_members, **settings)
+        out[rows[:, None] == cols] = 1.0
         return out
 
     def text_pairs(self, left_answers: Ints, right_answers: Ints) -> Iterator[tuple[slice, Ints, Ints]]:
@@ -160,10 +156,8 @@ class AnswerScorer:
         """
         comparisons, size = ratings.comparisons, max(len(self.table.texts), 1)
         answers = ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows]
-        keys: list[Ints] = [np.zeros(0, dtype=np.int64)]
-        for _, a, b in self.text_pairs(*answers):
-            keys.append(np.unique(pair_keys(a, b, size)))
-        return np.divmod(np.unique(np.concatenate(keys)), size)
+        keys = [np.unique(pair_keys(a, b, size)) for _, a, b in self.text_pairs(*answers)]
+        return np.divmod(np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *keys])), size)
 
     def _locate(
         self, answers: NDArray[np.int64]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.errors import InputError
+from softirr.statistics.matching.grouping import by_label
 
 METHODS: tuple[str, ...] = ("optimal", "greedy")
 
@@ -68,13 +69,8 @@ def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     -------
     rows, cols : ndarray of int64, shape (min(m, n),)
     """
-    w = _matrix(weights).copy()
-    length = min(w.shape)
-    cols = np.empty(length, dtype=np.int64)
-    for i in range(length):
-        cols[i] = np.argmax(w[i])
-        w[:, cols[i]] = -np.inf
-    return np.arange(length, dtype=np.int64), cols
+    cols = _greedy_columns(_matrix(weights)[:, :, None])[:, 0]
+    return np.arange(len(cols), dtype=np.int64), cols
 
 
 def batched_set_equivalence(
@@ -187,19 +183,16 @@ def _matrix(weights: ArrayLike) -> NDArray[np.float64]:
 
 def _by_shape(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
     """Each shape (m, n) that occurs, with the indices of its pairs."""
-    if not len(sizes):
-        return
     shapes, back = np.unique(sizes, axis=0, return_inverse=True)
-    order = np.argsort(back, kind="stable")
-    bounds = np.searchsorted(back[order], np.arange(len(shapes) + 1))
-    for s, (m, n) in enumerate(shapes):
-        yield int(m), int(n), order[bounds[s] : bounds[s + 1]]
+    for (m, n), which in zip(shapes.tolist(), by_label(np.arange(len(sizes)), back), strict=False):
+        yield m, n, which
 
 
 def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
     """Sum over the assignment of each weight matrix ``w[:, :, i]``; shape (m, n, k) -> (k,)."""
     if method == "greedy":
-        return _greedy_sums(w)
+        cols = _greedy_columns(w)
+        return w[np.arange(len(cols))[:, None], cols, np.arange(w.shape[2])].sum(axis=0, dtype=np.float64)
     if w.shape[0] > w.shape[1]:
         w = w.swapaxes(0, 1)
     if _cost(*w.shape[:2]) <= _LARGEST_TABLE:
@@ -225,15 +218,14 @@ def _combined(sums: NDArray[np.float64], m: int, n: int, sets: str) -> NDArray[n
     return np.asarray(jaccard * np.where(is_complete, contained, np.where(sums > _CERTAIN, 1 / 3, 0.0)))
 
 
-def _greedy_sums(w: NDArray[Any]) -> NDArray[np.float64]:
+def _greedy_columns(w: NDArray[Any]) -> NDArray[np.int64]:
+    """Column of each row of the smaller side in each weight matrix ``w[:, :, i]``, shape (min(m, n), k)."""
     free = np.array(w, dtype=np.float64)
-    total = np.zeros(w.shape[2])
-    pair_index = np.arange(w.shape[2])
-    for i in range(min(w.shape[:2])):
-        best = np.argmax(free[i], axis=0)
-        total += free[i, best, pair_index]
-        free[:, best, pair_index] = -np.inf
-    return total
+    cols = np.empty((min(w.shape[:2]), w.shape[2]), dtype=np.int64)
+    for i, row in enumerate(cols):
+        row[:] = np.argmax(free[i], axis=0)
+        free[:, row, np.arange(w.shape[2])] = -np.inf
+    return cols
 
 
 def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:

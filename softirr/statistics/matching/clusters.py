@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from softirr.defaults import THRESHOLD
 from softirr.statistics.matching.assignment import greedy, optimal
+from softirr.statistics.matching.grouping import by_label
 
 ENTAILED = 0.5
 """Lowest P(a ⇒ b) at which a counts as more specific than b, or as equivalent."""
@@ -93,10 +94,7 @@ def clusters_of_many(
         # These pairs are only displayed, so joining the best pairs first is sufficient.
         beside = within[np.ix_(single, single)] + 1e-9
         label[single] = single[agglomerate(np.arange(len(single)), rater[single], beside)]
-    clusters: dict[int, list[int]] = {}
-    for node, cluster in enumerate(label.tolist()):
-        clusters.setdefault(cluster, []).append(node)
-    return list(clusters.values())
+    return [cluster.tolist() for cluster in by_label(np.arange(len(nodes)), label)]
 
 
 def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

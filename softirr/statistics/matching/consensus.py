@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from softirr.defaults import THRESHOLD
 from softirr.statistics.matching.assignment import check_method
 from softirr.statistics.matching.clusters import ENTAILED, clusters_of_many, clusters_of_two
-from softirr.statistics.matching.pair_scores import Scores, SparseScores, matrix_of, own_rater
+from softirr.statistics.matching.pair_scores import Scores, clusters_of_equal, equal_pairs, matrix_of, own_rater
 
 Relation = Literal["equivalent", "first is more general", "second is more general", "unrelated"]
 EQUIVALENT: Relation = "equivalent"
@@ -156,8 +156,8 @@ def consensus(
     rater_of_text = own_rater(nodes, len(texts))
     within: Callable[[list[int]], _Scores]
     if len(nodes) > MANY:
-        sparse = SparseScores(P, directions, texts, rater_of_text)
-        clusters, within = sparse.clusters(nodes), sparse.within
+        clusters = clusters_of_equal(equal_pairs(P, texts, rater_of_text), nodes)
+        within = partial(_scored_within, P, directions, texts)
     else:
         equal = matrix_of(P, texts, rater_of_text, is_directed=False)
         implied = None if directions is None else matrix_of(directions, texts, rater_of_text, is_directed=True)
@@ -190,6 +190,15 @@ _Scores = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 def _within(equal: NDArray[np.float64], implied: NDArray[np.float64] | None, texts: list[int]) -> _Scores:
     grid = np.ix_(texts, texts)
     return equal[grid], None if implied is None else implied[grid]
+
+
+def _scored_within(P: Scores, directions: Scores | None, texts: Sequence[str], cluster: list[int]) -> _Scores:
+    """The same without a matrix of all texts: the pairs of the cluster are scored again."""
+    numbers, index = np.unique(cluster, return_inverse=True)
+    cluster_texts = [texts[number] for number in numbers.tolist()]
+    equal = matrix_of(P, cluster_texts, numbers, is_directed=False)
+    implied = None if directions is None else matrix_of(directions, cluster_texts, numbers, is_directed=True)
+    return _within(equal, implied, index.tolist())
 
 
 def _match(members: Sequence[tuple[int, int]], raters: Sequence[str], texts: Sequence[str], scores: _Scores) -> Match:
@@ -231,6 +240,5 @@ def _match(members: Sequence[tuple[int, int]], raters: Sequence[str], texts: Seq
 def _relation(scores: _Scores, i: int, j: int) -> Relation:
     """Relation of text i to text j."""
     p, directed = scores
-    if directed is None:
-        return relation(float(p[i, j]))
-    return relation(float(p[i, j]), float(directed[i, j]), float(directed[j, i]))
+    directions = () if directed is None else (float(directed[i, j]), float(directed[j, i]))
+    return relation(float(p[i, j]), *directions)

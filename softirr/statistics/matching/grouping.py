@@ -5,34 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.ratings import Floats, Ints
+from softirr.defaults import THRESHOLD
 
 _LARGEST = 3000
 """Texts of a component that are clustered at once; a larger one is taken apart at its weaker pairs first."""
 _STEPS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-
-
-def components(n: int, left_nodes: ArrayLike, right_nodes: ArrayLike) -> NDArray[np.int64]:
-    """Connected component of each of n nodes.
-
-    Parameters
-    ----------
-    left_nodes, right_nodes : array_like of int, shape (m,)
-        The linked nodes.
-
-    Returns
-    -------
-    shape (n,)
-        A number for each component.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    a, b = np.asarray(left_nodes, dtype=np.int64), np.asarray(right_nodes, dtype=np.int64)
-    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 def linked_groups(n: int, pairs: Ints, p: Floats, *, cuts: Sequence[float], largest: int) -> Iterator[Ints]:
@@ -48,6 +27,9 @@ def linked_groups(n: int, pairs: Ints, p: Floats, *, cuts: Sequence[float], larg
     p : shape (m,)
         Equivalence of each pair; it links at a cut or above.
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     todo: list[tuple[Ints, int]] = [(np.arange(n), 0)] if n else []
     while todo:
         members, step = todo.pop()
@@ -55,8 +37,9 @@ def linked_groups(n: int, pairs: Ints, p: Floats, *, cuts: Sequence[float], larg
         position[members] = np.arange(len(members))
         links = position[pairs[p >= cuts[step]]]
         links = links[(links >= 0).all(axis=1)]
-        label = components(len(members), links[:, 0], links[:, 1])
-        for group in _by_label(members, label):
+        graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(links.T)), shape=(len(members), len(members)))
+        label = connected_components(graph, directed=False)[1].astype(np.int64)
+        for group in by_label(members, label):
             if len(group) > largest and step + 1 < len(cuts):
                 todo.append((group, step + 1))
             else:
@@ -64,7 +47,7 @@ def linked_groups(n: int, pairs: Ints, p: Floats, *, cuts: Sequence[float], larg
 
 
 def equivalent_groups(
-    left_texts: ArrayLike, right_texts: ArrayLike, p: ArrayLike, *, weight: Sequence[float], threshold: float = 0.5
+    pairs: Ints, p: Floats, *, weight: Sequence[float], threshold: float = THRESHOLD
 ) -> list[list[int]]:
     """Groups of texts with a mean equivalence of at least the threshold (average linkage).
 
@@ -72,10 +55,10 @@ def equivalent_groups(
 
     Parameters
     ----------
-    left_texts, right_texts : array_like of int, shape (m,)
+    pairs : shape (m, 2)
         Numbers of the compared texts.
-    p : array_like, shape (m,)
-        P(left ≡ right).
+    p : shape (m,)
+        Equivalence of each pair.
     weight : sequence of float, length n
         How often each of the n texts was given.
 
@@ -84,11 +67,9 @@ def equivalent_groups(
     list of list of int
         The groups, each with the most frequent text first.
     """
-    pairs = np.stack([np.asarray(left_texts, dtype=np.int64), np.asarray(right_texts, dtype=np.int64)], axis=1)
-    values = np.asarray(p, dtype=np.float64)
     n = len(weight)
     cuts = [threshold, *(step for step in _STEPS if step > threshold)]
-    linked = list(linked_groups(n, pairs, values, cuts=cuts, largest=_LARGEST))
+    linked = list(linked_groups(n, pairs, p, cuts=cuts, largest=_LARGEST))
     group_of = np.zeros(n, dtype=np.int64)
     for number, group in enumerate(linked):
         group_of[group] = number
@@ -98,7 +79,7 @@ def equivalent_groups(
     groups: list[list[int]] = []
     for number, group in enumerate(linked):
         members = within[bounds[number] : bounds[number + 1]]
-        groups += _clustered(group, pairs[members], values[members], threshold)
+        groups += _clustered(group, pairs[members], p[members], threshold)
     rank = np.empty(n, dtype=np.int64)
     rank[np.lexsort((np.arange(n), -np.asarray(weight)))] = np.arange(n)
     return sorted((sorted(group, key=rank.__getitem__) for group in groups), key=lambda group: rank[group[0]])
@@ -117,10 +98,10 @@ def _clustered(texts: Ints, pairs: Ints, p: Floats, threshold: float) -> list[li
     distance[rows, cols] = distance[cols, rows] = 1.0 - p
     np.fill_diagonal(distance, 0.0)
     label = fcluster(linkage(squareform(distance, checks=False), "average"), 1.0 - threshold + 1e-9, "distance")
-    return [group.tolist() for group in _by_label(order, label)]
+    return [group.tolist() for group in by_label(order, label)]
 
 
-def _by_label(members: Ints, label: Ints) -> list[Ints]:
-    """The members with each label."""
+def by_label(members: Ints, label: Ints) -> list[Ints]:
+    """The members with each label, in the order of the labels."""
     order = np.argsort(label, kind="stable")
     return np.split(members[order], np.flatnonzero(np.diff(label[order])) + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,70 +72,50 @@ def matrix_of(
     return matrix
 
 
-class SparseScores:
-    """Scores of an item with very many texts: only pairs that reach the threshold are kept."""
+def equal_pairs(P: Scores, texts: Sequence[str], rater_of_text: NDArray[np.int64]) -> dict[tuple[int, int], float]:
+    """Scores of the pairs of texts by different raters that reach the threshold, the lower index first.
 
-    def __init__(
-        self, P: Scores, directions: Scores | None, texts: Sequence[str], rater_of_text: NDArray[np.int64]
-    ) -> None:
-        self._directions, self._texts = directions, texts
-        self._equal: dict[tuple[int, int], float] = {}
-        for rows, cols in self._parts(rater_of_text):
-            values = self._ask(P, rows, cols)
-            for k in np.flatnonzero(values >= THRESHOLD).tolist():
-                self._equal[int(rows[k]), int(cols[k])] = float(values[k])
+    For an item with very many texts: no matrix of all pairs is kept.
+    """
+    n = len(rater_of_text)
+    result: dict[tuple[int, int], float] = {}
+    step = max(1, _ASKED_AT_ONCE // n)
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        meet = (rater_of_text[rows, None] != rater_of_text[None, :]) & (rows[:, None] < np.arange(n)[None, :])
+        i, j = np.nonzero(meet)
+        i += start
+        pairs = [(texts[a], texts[b]) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+        values = np.asarray(P(pairs), dtype=np.float64) if pairs else np.zeros(0)
+        result |= {(int(i[k]), int(j[k])): float(values[k]) for k in np.flatnonzero(values >= THRESHOLD)}
+    return result
 
-    def _parts(self, rater_of_text: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Pairs of texts that can be paired, the lower index first, in batches."""
-        n = len(rater_of_text)
-        step = max(1, _ASKED_AT_ONCE // n)
-        for start in range(0, n, step):
-            rows = np.arange(start, min(start + step, n))
-            meet = (rater_of_text[rows, None] != rater_of_text[None, :]) & (rows[:, None] < np.arange(n)[None, :])
-            i, j = np.nonzero(meet)
-            if len(i):
-                yield rows[i], j
 
-    def _ask(self, scores: Scores, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
-        pairs = [(self._texts[i], self._texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
-        return np.asarray(scores(pairs), dtype=np.float64)
+def clusters_of_equal(equal: Mapping[tuple[int, int], float], nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Clusters of mutually equivalent texts, at most one node of each rater, from the highest scores down.
 
-    def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
-        """Clusters of mutually equivalent texts, at most one node of each rater, from the highest scores down."""
-        of_text: dict[int, list[int]] = {}
-        for i, (_, t) in enumerate(nodes):
-            of_text.setdefault(t, []).append(i)
-        # nodes with the same text have the highest score, so they are joined first
-        texts = {t: [t] for t in of_text}
-        raters = {t: {nodes[i][0] for i in same} for t, same in of_text.items()}
-        leader = {t: t for t in of_text}
-        for (t, u), _ in sorted(self._equal.items(), key=lambda pair: (-pair[1], pair[0])):
-            a, b = leader[t], leader[u]
-            if a == b or not raters[a].isdisjoint(raters[b]):
-                continue
-            if all((min(x, y), max(x, y)) in self._equal for x in texts[a] for y in texts[b]):
-                raters[a] |= raters.pop(b)
-                for x in texts[b]:
-                    leader[x] = a
-                texts[a] += texts.pop(b)
-        groups = (sorted(i for t in group for i in of_text[t]) for group in texts.values())
-        return sorted(c for c in groups if len(c) > 1)
-
-    def within(self, t: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Equivalence and directions of the texts of one cluster."""
-        distinct, index = np.unique(np.array(t), return_inverse=True)
-        numbers = distinct.tolist()
-        equal = np.ones((len(numbers), len(numbers)))
-        for i, x in enumerate(numbers):
-            for j, y in enumerate(numbers[:i]):
-                equal[i, j] = equal[j, i] = self._equal[y, x]
-        equal = equal[np.ix_(index, index)]
-        k = len(t)
-        if self._directions is None:
-            return equal, None
-        implied = np.ones((k, k))
-        text = np.array(t)
-        rows, cols = np.nonzero(text[:, None] != text[None, :])
-        if len(rows):
-            implied[rows, cols] = self._ask(self._directions, text[rows], text[cols])
-        return equal, implied
+    Parameters
+    ----------
+    equal : mapping of (int, int) to float
+        As :func:`equal_pairs` returns it.
+    nodes : sequence of (int, int)
+        Rater and text of each node.
+    """
+    of_text: dict[int, list[int]] = {}
+    for i, (_, t) in enumerate(nodes):
+        of_text.setdefault(t, []).append(i)
+    # nodes with the same text have the highest score, so they are joined first
+    members = {t: [t] for t in of_text}
+    raters = {t: {nodes[i][0] for i in same} for t, same in of_text.items()}
+    leader = {t: t for t in of_text}
+    for (t, u), _ in sorted(equal.items(), key=lambda pair: (-pair[1], pair[0])):
+        a, b = leader[t], leader[u]
+        if a == b or not raters[a].isdisjoint(raters[b]):
+            continue
+        if all((min(x, y), max(x, y)) in equal for x in members[a] for y in members[b]):
+            raters[a] |= raters.pop(b)
+            for x in members[b]:
+                leader[x] = a
+            members[a] += members.pop(b)
+    groups = (sorted(i for t in group for i in of_text[t]) for group in members.values())
+    return sorted(c for c in groups if len(c) > 1)

@@ -169,7 +169,7 @@ def test_pairs_that_are_gone_inform_the_calibration_only(drawn_sheet):
     remaining_answers = [answer for answer in answers if answer.item >= "item 020"]
     frames, record = frames_of(remaining_answers), record_of(Provenance("indel"))
     collected = collect(frames, [sheet_of(units, truth)]).judged
-    without = replace(collected, former=FormerPairs.nothing())
+    without = replace(collected, former=FormerPairs())
     with_former, without_former = (Fit(frames.design, record, judged) for judged in (collected, without))
     assert len(collected.former.p) > 0
     assert not np.allclose(with_former.curve.weight, without_former.curve.weight)

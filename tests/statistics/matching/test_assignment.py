@@ -173,8 +173,8 @@ class TestAgainstTheDefinition:
 
     def test_greedy_takes_many_large_sets_at_once(self, monkeypatch):
         steps = []
-        kernel = assignment._greedy_sums
-        monkeypatch.setattr(assignment, "_greedy_sums", lambda w: steps.append(1) or kernel(w))
+        kernel = assignment._greedy_columns
+        monkeypatch.setattr(assignment, "_greedy_columns", lambda w: steps.append(1) or kernel(w))
         batched_set_equivalence(np.zeros(300 * 20 * 20), [[20, 20]] * 300, method="greedy")
         assert len(steps) < 10
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softirr.statistics.matching import grouping
-from softirr.statistics.matching.grouping import components, equivalent_groups
+from softirr.statistics.matching.grouping import equivalent_groups, linked_groups
 
 
 def grouped(n, pairs, weight=None, threshold=0.5):
-    left_texts, right_texts, p = [a for a, _, _ in pairs], [b for _, b, _ in pairs], [p for _, _, p in pairs]
-    weight = weight or [1] * n
-    return equivalent_groups(left_texts, right_texts, p, weight=weight, threshold=threshold)
+    texts = np.array([(a, b) for a, b, _ in pairs], dtype=np.int64).reshape(-1, 2)
+    p = np.array([p for _, _, p in pairs], dtype=np.float64)
+    return equivalent_groups(texts, p, weight=weight or [1] * n, threshold=threshold)
 
 
 def plain_groups(n, known_p, weight, threshold=0.5):
@@ -65,9 +65,9 @@ def test_a_component_that_is_too_large_is_cut_at_its_weaker_pairs(monkeypatch) -
     assert grouped(3, pairs) == [[0, 1, 2]]
 
 
-def test_components() -> None:
-    label = components(5, [0, 1], [1, 4])
-    assert label[0] == label[1] == label[4] and len(set(label.tolist())) == 3
+def test_linked_groups() -> None:
+    groups = linked_groups(5, np.array([[0, 1], [1, 4]]), np.ones(2), cuts=(0.5,), largest=5)
+    assert sorted(group.tolist() for group in groups) == [[0, 1, 4], [2], [3]]
 
 
 def test_no_texts_have_no_groups() -> None:
