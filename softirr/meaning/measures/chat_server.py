@@ -59,12 +59,7 @@ class ServerModel:
         self._concurrency = concurrency
         self._shown = re.sub(r"//[^/@]*@", "//", base).rstrip("/")
         key = api_key or _key_for(base)
-        self._client = openai.OpenAI(
-            base_url=base,
-            api_key=key or "none",
-            max_retries=retries,
-            timeout=timeout,
-        )
+        self._client = openai.OpenAI(base_url=base, api_key=key or "none", max_retries=retries, timeout=timeout)
         self._headers: dict[str, Any] = {} if key else {"Authorization": openai.Omit()}
         # a server may refuse options that it does not know; later requests leave them out
         self._extras: dict[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}

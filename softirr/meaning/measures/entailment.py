@@ -93,12 +93,7 @@ class Entailment(Measure):
     has_directions = True
 
     def __init__(
-        self,
-        name: str,
-        located: FoundModel,
-        options: ClassifierOptions,
-        *,
-        multilingual: FoundModel | None = None,
+        self, name: str, located: FoundModel, options: ClassifierOptions, *, multilingual: FoundModel | None = None
     ) -> None:
         super().__init__(name)
         self._located, self._multilingual, self._options = located, multilingual, options

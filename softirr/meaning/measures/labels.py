@@ -20,13 +20,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.meaning.lexicon import rows
 
-_LETTERS = {
-    "e": "entailment",
-    "n": "neutral",
-    "c": "contradiction",
-    "o": "not entailment",
-    "?": "unknown",
-}
+_LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction", "o": "not entailment", "?": "unknown"}
 
 _MOST, _FEW = 10, 3
 """Of twelve answers: fewest that agree and most that disagree for clear behavior."""

@@ -133,11 +133,7 @@ def comparisons_across_scripts(table: AnnotationTable, ratings: Ratings) -> int:
 
 
 def misfit_sentences(
-    measure: Measure,
-    texts: Sequence[str],
-    *,
-    similarity: float | None = None,
-    n_answers: int = 0,
+    measure: Measure, texts: Sequence[str], *, similarity: float | None = None, n_answers: int = 0
 ) -> tuple[str, ...]:
     """Why a measure does not fit the texts of a project; empty if nothing is known against it.
 

@@ -38,11 +38,7 @@ def _digits(kind: str) -> dict[str, str]:
     return {wording: digits for row_kind, wording, digits in rows("number_wordings") if row_kind == kind}
 
 
-_AS_DIGITS = {
-    **_digits("amount"),
-    **{word: str(number) for word, number in NUMBER_WORDS.items()},
-    **_digits("count"),
-}
+_AS_DIGITS = {**_digits("amount"), **{word: str(number) for word, number in NUMBER_WORDS.items()}, **_digits("count")}
 _GRADES = _AS_DIGITS | _digits("grade")
 _WHOLE_TIME = {"d": " days", "w": " weeks", "y": " years", "m": " months", "h": " hours"}
 
