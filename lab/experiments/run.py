@@ -24,7 +24,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures import Measure, takes
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.sentences_stage import without_sentences
+from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.terminology import Terminology
 from softirr.provenance import Progress
 
@@ -43,7 +43,7 @@ class NamedMeasure:
     def of(cls, label_and_name: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``, with options of measures that have a model."""
         label, name = split_label(label_and_name)
-        return cls(label, without_sentences(measure_by_name(name, **(options if takes(name) == "model" else {}))))
+        return cls(label, measure_by_name(name, **(options if takes(name) == "model" else {})).without(Sentences))
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""

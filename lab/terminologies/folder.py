@@ -8,8 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import SCOPES, Builder
+from softirr.meaning.terminology.concepts import SAME_MEANING, Builder
 from softirr.meaning.terminology.readers import read_table
+
+SCOPES = SAME_MEANING | {"NARROW", "BROAD", "RELATED", "INCLUDES"}
+"""Every scope."""
 
 
 def find(folder: Path, stem: str) -> Path | None:

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 
 from softirr.errors import InputError
-from softirr.meaning.lexicon import words_of
+from softirr.meaning.lexicon import wordings
 
 LISTS = (
     "abbreviations", "groups", "findings", "cells",
@@ -122,7 +122,8 @@ def shortened() -> dict[str, tuple[str, ...]]:
     forms: dict[str, tuple[str, ...]] = {}
     for word, _, short in (line.partition(": ") for line in small_table("shortened")):
         if short == "@":
-            forms[word] = (words_of("side", word, "letter")[0].upper(), *words_of("side", word, "short"))
+            letters, short_forms = (wordings("side", name, value=word) for name in ("letter", "short"))
+            forms[word] = (letters[0].upper(), *short_forms)
         else:
             forms[word] = tuple(short.split(", "))
     return forms

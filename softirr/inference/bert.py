@@ -84,13 +84,11 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
                 if _SCALE in file.keys():  # noqa: SIM118 (not a dict)
                     shapes[_SCALE] = (config.vocab_size, 1)
                     weights[_SCALE] = file.get_tensor(_SCALE).clone()
-        fits = all(weights[name].shape == shape for name, shape in shapes.items())
-        tokenizer = BertTokens(folder)
+        if any(weights[name].shape != shape for name, shape in shapes.items()):
+            raise ValueError("The weights have other shapes.")
+        return BertTokens(folder), BertForSequenceClassification(config, weights)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
         raise InputError(_DAMAGED.format(folder)) from error
-    if not fits:
-        raise InputError(_DAMAGED.format(folder))
-    return tokenizer, BertForSequenceClassification(config, weights)
 
 
 class BertTokens:
@@ -126,10 +124,9 @@ class BertTokens:
         add_special_tokens: bool = True,
         truncation: bool | str = False,
         max_length: int | None = None,
-        return_token_type_ids: bool = True,
-        verbose: bool = True,
+        **_: bool,
     ) -> dict[str, Any]:
-        """Ids and token types of a text, of a pair of texts, or of each of several texts."""
+        """Ids and token types of a text, of a pair of texts, or of each of several texts; other settings are unused."""
         tokenizer = self._limited_to(max_length or self.model_max_length) if truncation else self._tokenizer
         if isinstance(texts, str):  # as transformers does: an empty second text is none
             encoded = tokenizer.encode(texts, second or None, add_special_tokens=add_special_tokens)

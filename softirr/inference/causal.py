@@ -58,6 +58,8 @@ class CausalModel:
         self._precision = pick_precision(precision, self._device, "Local language models")
         self._tokenizer, model = load(located.folder, WRITER, getattr(torch, self._precision))
         self._model = model.to(self._device)
+        tokens = (self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, 0)
+        self._pad = int(next(token for token in tokens if token is not None))
         self._sha256 = content_hash(located.folder)
         self._batches = Batches(
             token_budget or _BUDGET.get(self._device.type, 2048),
@@ -116,11 +118,6 @@ class CausalModel:
 
         self._run([self._chat(prompt) for prompt in prompts], _LONGEST_ANSWER, run)
         return answers
-
-    @property
-    def _pad(self) -> int:
-        tokens = (self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, 0)
-        return int(next(token for token in tokens if token is not None))
 
     def _chat(self, prompt: str) -> str:
         """The prompt as the model expects it.

@@ -122,8 +122,7 @@ class PairClassifier:
         self.id2label: dict[int, str] = dict(self.config.id2label)
         limit = length_limit(self.tokenizer, self.config)
         self.tokens = PairTokens(self.tokenizer, min(options.max_length or limit, limit))
-        default = _GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET
-        self.token_budget = options.token_budget or default
+        self.token_budget = options.token_budget or (_GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET)
         self.precision, self._forward = choose_format(model.to(self.device), options.precision, self.tokens)
         self.max_length = self.tokens.max_length
         self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else str(self.device)
@@ -164,9 +163,8 @@ class PairClassifier:
 
         With several threads the last batches are smaller, so that no thread waits long for the last one of another.
         """
-        threads = self._threads if self.device.type == "cpu" else 1
         remaining_tokens = int(lengths[order].sum())
-        threads = 1 if remaining_tokens <= _SMALL else threads
+        threads = self._threads if self.device.type == "cpu" and remaining_tokens > _SMALL else 1
         batches, start = [], 0
         while start < len(order):
             budget = self.token_budget

@@ -82,11 +82,9 @@ class TextEncoder:
         self._dense: list[tuple[Tensor, Tensor | None, Callable[[Tensor], Tensor]]] = []
         for module in modules:
             self._add(folder, module)
-        limits = [length_limit(self._tokenizer, model.config)]
-        limits += [
-            n for n in (max_length, (_read(home / "sentence_bert_config.json") or {}).get("max_seq_length")) if n
-        ]
-        self.max_length = min(limits)
+        stated_length = (_read(home / "sentence_bert_config.json") or {}).get("max_seq_length")
+        limit = length_limit(self._tokenizer, model.config)
+        self.max_length = min(limit, max_length or limit, stated_length or limit)
         self.prompt = self._find_prompt(folder, prompt, prompt_name)
         self._prompt_tokens = 0
         if self.prompt and not self._include_prompt:
@@ -100,10 +98,8 @@ class TextEncoder:
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Unit vectors, shape (n, width), and which texts were cut to fit, shape (n,).
 
-        Each text goes through the model once.
+        Each text goes through the model once; at least one text is needed.
         """
-        if not texts:
-            return np.zeros((0, 1), dtype=np.float32), np.zeros(0, dtype=bool)
         encoded = self._tokenizer([self.prompt + text for text in texts], verbose=False)["input_ids"]
         n_tokens = np.array([len(ids) for ids in encoded])
         truncated = n_tokens > self.max_length

@@ -37,9 +37,8 @@ def pick_device(device: str) -> torch.device:
         torch_device = torch.device(device)
     except RuntimeError as error:
         raise InputError(f"There is no device {device!r}; use auto, cpu, cuda or mps.") from error
-    if torch_device.type == "cuda" and (torch_device.index or 0) >= torch.cuda.device_count():
-        raise InputError(f"The device {device} is not on this machine.")
-    if torch_device.type == "mps" and not torch.backends.mps.is_available():
+    lacks_cuda = torch_device.type == "cuda" and (torch_device.index or 0) >= torch.cuda.device_count()
+    if lacks_cuda or (torch_device.type == "mps" and not torch.backends.mps.is_available()):
         raise InputError(f"The device {device} is not on this machine.")
     return torch_device
 

@@ -77,12 +77,10 @@ def find_model(model: str, family: str) -> FoundModel:
             raise InputError(f"The folder {model} contains no model: name the folder that contains config.json.")
         return FoundModel(model, folder)
     pinned = next((k for k in KNOWN_MODELS if k.family == family and model.lower() in (k.short, k.hub.lower())), None)
-    hub, revision = (pinned.hub, pinned.revision) if pinned else (model, None)
-    if not pinned and "@" in model:
-        hub, _, revision = model.partition("@")
+    hub, _, revision = (f"{pinned.hub}@{pinned.revision}" if pinned else model).partition("@")
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", hub) or hub.startswith((".", "/")):
         raise InputError(f"There is no model folder {model}; check the path.")
-    return FoundModel(hub, _download(hub, revision), hub)
+    return FoundModel(hub, _download(hub, revision or None), hub)
 
 
 def _download(hub: str, revision: str | None) -> Path:

@@ -7,6 +7,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -98,11 +99,8 @@ class RayEngine:
         threads = options.threads or 1
         self.workers = options.workers or gpus or max(1, int(resources.get("CPU", 1)) // threads)
         self._folder = folder
-        demand: dict[str, Any]
-        if gpus:
-            demand, self._options = {"num_gpus": 1}, replace(options, device="cuda")
-        else:
-            demand, self._options = {"num_cpus": threads}, replace(options, threads=threads)
+        demand: dict[str, Any] = {"num_gpus": 1} if gpus else {"num_cpus": threads}
+        self._options = replace(options, device="cuda") if gpus else replace(options, threads=threads)
         self._make = self._ray.remote(**demand, scheduling_strategy="SPREAD")(Worker).remote
         self._starting: dict[Any, Any] = {}
         """Starting actors, by the reference of their `About` that is ready once the model is loaded."""
@@ -110,7 +108,9 @@ class RayEngine:
         try:
             for _ in range(self.workers):
                 self._start()
-            first = self._first()
+            first, end = None, time.monotonic() + _PATIENCE
+            while first is None:
+                first = self._started(self._wait(list(self._starting), end))
         except BaseException:
             self.close()
             raise
@@ -145,18 +145,8 @@ class RayEngine:
         self._starting[actor.about.remote()] = actor
 
     def _end(self, actor: Any) -> None:
-        try:
+        with suppress(ValueError, self._ray.exceptions.RayError):  # it has ended already
             self._ray.kill(actor)
-        except (ValueError, self._ray.exceptions.RayError):
-            pass  # it has ended already
-
-    def _first(self) -> About:
-        """`About` of the first worker that has loaded the model."""
-        end = time.monotonic() + _PATIENCE
-        properties = None
-        while properties is None:
-            properties = self._started(self._wait(list(self._starting), end))
-        return properties
 
     def _started(self, reference: Any) -> About | None:
         """Register a worker that has loaded the model; None if it failed, and the others do its work."""

@@ -104,15 +104,11 @@ class PairTokens:
         while new_texts:
             parts = [text[:characters] for text in new_texts]
             encoded = self._tokenizer(parts, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-            # the end of a part may be tokenized differently from the same place in the whole text
-            enough = [
-                len(text) <= characters or len(ids) > self.max_length + _EDGE
-                for text, ids in zip(new_texts, encoded, strict=True)
-            ]
-            for text, ids, done in zip(new_texts, encoded, enough, strict=True):
-                if done:
+            for text, ids in zip(new_texts, encoded, strict=True):
+                # the end of a part may be tokenized differently from the same place in the whole text
+                if len(text) <= characters or len(ids) > self.max_length + _EDGE:
                     self._ids[text] = np.asarray(ids, dtype=np.int64)
-            new_texts = [text for text, done in zip(new_texts, enough, strict=True) if not done]
+            new_texts = [text for text in new_texts if text not in self._ids]
             characters *= 8
 
     def table(self, texts: Sequence[str]) -> TokenTable:

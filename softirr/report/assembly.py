@@ -14,7 +14,7 @@ from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
-from softirr.meaning.measures.sentences_stage import compares_sentences
+from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.numbers import plural
 from softirr.report.evidence import MOST_CORRECTED, Estimated, Trio
 from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgreement
@@ -121,7 +121,7 @@ def report_warnings(estimates: Estimated) -> tuple[str, ...]:
     table, ratings, summary = scored_table.table, scored_table.ratings, scored_table.summary
     n = len(ratings.comparable_items)
     warnings = list(estimates.warnings)
-    if table.split is None and compares_sentences(scored_table.measure):
+    if table.split is None and scored_table.measure.stage(Sentences) is not None:
         n_paragraphs = sum(any(len(sentences(text)) > 1 for text in texts) for texts in table.written)
         if n_paragraphs:
             warnings.append(

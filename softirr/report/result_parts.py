@@ -11,7 +11,7 @@ from typing import Any
 from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.known_pairs import sources_of, terminologies_of
+from softirr.meaning.measures.known_pairs import Terminologies, sources_of
 from softirr.report.reasons import ItemReason
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.matching.consensus import Match
@@ -186,7 +186,7 @@ class TerminologyCoverage(JsonObject):
 
 def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage | None:
     """Coverage of a table's texts; None if the measure has no terminology."""
-    with_terms = terminologies_of(measure)
+    with_terms = measure.stage(Terminologies)
     if with_terms is None:
         return None
     n_known = sum(bool(with_terms.lookup.find(text)) for text in table.texts)
@@ -195,7 +195,7 @@ def coverage_of(table: AnnotationTable, measure: Measure) -> TerminologyCoverage
 
 def with_sources(items: Sequence[ItemAgreement], measure: Measure) -> Sequence[ItemAgreement]:
     """Items with the source of the scores of each match; unchanged if the measure has no terminology."""
-    if terminologies_of(measure) is None:
+    if measure.stage(Terminologies) is None:
         return items
     pairs = [(match.texts[a], match.texts[b]) for item in items for match in item.matches for a, b, _ in match.pairs]
     sources = iter(sources_of(measure, pairs))

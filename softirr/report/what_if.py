@@ -13,7 +13,7 @@ from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.attributes import KINDS, without
-from softirr.meaning.policy.measure import policy_of, under_policy, without_policy
+from softirr.meaning.policy.measure import PolicyStage, policy_of, under_policy
 from softirr.report.key_figures import headline_key
 from softirr.report.reason_counts import WhatIf
 from softirr.report.results import AgreementReport
@@ -111,7 +111,7 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
     what_if = []
     for kind in attributes:
         try:
-            other_measure = under_policy(without_policy(measure), policy.changed(ignore=policy.ignore | {kind}))
+            other_measure = under_policy(measure.without(PolicyStage), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
         changed = estimates.of(other_measure, kind)

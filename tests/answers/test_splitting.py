@@ -161,13 +161,13 @@ def test_reading_splits_as_the_policy_does() -> None:
 
 
 def test_splitting_none_switches_off_the_comparison_by_sentence() -> None:
-    from softirr.meaning.measures.sentences_stage import Sentences, compares_sentences
+    from softirr.meaning.measures.sentences_stage import Sentences
     from softirr.meaning.policy.measure import under_policy
 
     scorer = softirr.measure("exact").with_stage(Sentences())
-    assert compares_sentences(under_policy(scorer, softirr.Policy()))
-    assert compares_sentences(under_policy(scorer, softirr.Policy(split="lines")))
-    assert not compares_sentences(under_policy(scorer, softirr.Policy(split="none")))
+    assert under_policy(scorer, softirr.Policy()).stage(Sentences)
+    assert under_policy(scorer, softirr.Policy(split="lines")).stage(Sentences)
+    assert not under_policy(scorer, softirr.Policy(split="none")).stage(Sentences)
     assert softirr.Policy.from_dict(softirr.Policy(split="none").to_dict()).split == "none"
     assert softirr.Policy.from_dict({"softirr_policy": 1, "split": "none"}).split is None
 

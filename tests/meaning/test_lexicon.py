@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from softirr.meaning.lexicon import any_of, entries, opposites, rows, wordings, words_of
+from softirr.meaning.lexicon import any_of, entries, opposites, rows, wordings
 from tests.programs import run_python
 
 USERS = """
@@ -74,4 +74,4 @@ def test_spaces_and_hyphens_are_interchangeable() -> None:
 
     pattern = re.compile(any_of(wordings("time", "course")))
     assert pattern.fullmatch("long standing") and pattern.fullmatch("long-standing")
-    assert words_of("side", "left", "short") == ("lt", "lt.", "sin.")
+    assert wordings("side", "short", value="left") == ("lt", "lt.", "sin.")

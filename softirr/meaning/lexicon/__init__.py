@@ -80,44 +80,18 @@ def word_list(name: str) -> tuple[str, ...]:
 
 
 @cache
-def wordings(kind: str, name: str) -> tuple[str, ...]:
-    """The wordings of one class.
-
-    Parameters
-    ----------
-    kind : str
-        Of attribute.
-    name : str
-        Name of the class.
+def wordings(kind: str, class_name: str = "", *, value: str = "") -> tuple[str, ...]:
+    """The wordings of a kind of attribute, of one class or one value if these are named.
 
     Examples
     --------
-    >>> wordings("side", "left_right")
-    ('left', 'right')
-    """
-    return tuple(word for entry in entries() if entry.kind == kind and name in entry.classes for word in entry.wordings)
-
-
-@cache
-def words_of(kind: str, value: str, *classes: str) -> tuple[str, ...]:
-    """The wordings of one value.
-
-    Parameters
-    ----------
-    kind : str
-        Of attribute.
-    *classes : str
-        Classes to return; all wordings of the value if none is named.
-
-    Examples
-    --------
-    >>> words_of("side", "left", "left_right", "letter")
-    ('left', 'l')
+    >>> wordings("side", "left_right"), wordings("side", "left_right", value="left")
+    (('left', 'right'), ('left',))
     """
     return tuple(
         word
         for entry in entries()
-        if entry.kind == kind and entry.value == value and (not classes or entry.classes.intersection(classes))
+        if entry.kind == kind and class_name in ("", *entry.classes) and value in ("", entry.value)
         for word in entry.wordings
     )
 
@@ -142,8 +116,8 @@ def opposites(use: str) -> tuple[tuple[str, str], ...]:
     sides = [
         (left.rstrip("."), right.rstrip("."))
         for name in ("left_right", "short")  # a whole word with a whole word, a short form with a short form
-        for left in words_of("side", "left", name)
-        for right in words_of("side", "right", name)
+        for left in wordings("side", name, value="left")
+        for right in wordings("side", name, value="right")
     ]
     return tuple(pairs if use == "prefix" else (*pairs, *dict.fromkeys(sides)))
 

@@ -95,17 +95,7 @@ def measure(name: str, **options: Any) -> Measure:
     return raw.with_stage(Facts())
 
 
-SPEEDS = {
-    "instant": "millions of pairs a second on one thread (measured)",
-    "fast": (
-        "one pass a text, about 170 a second on one thread for a model of 6 layers, "
-        "then millions of pairs a second (measured)"
-    ),
-    "slow": (
-        "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 with 12 layers as BERT has (measured)"
-    ),
-    "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
-}
+SPEEDS: dict[str, str] = dict(rows("speeds", "softirr.meaning.measures"))
 """Descriptions of the speed classes of :class:`CatalogueEntry`.
 
 Measured on an AMD EPYC with AVX-512.

@@ -91,6 +91,7 @@ class Entailment(Measure):
     """
 
     has_directions = True
+    is_cached = True
 
     def __init__(
         self, name: str, located: FoundModel, options: ClassifierOptions, *, multilingual: FoundModel | None = None
@@ -119,11 +120,6 @@ class Entailment(Measure):
         first = self._first
         second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)} by script and symbol"
         return f"nli {self._sha256}{second} {first.precision} {self.labels.entailment} {first.max_length}"
-
-    @property
-    def is_cached(self) -> bool:
-        """Whether scores are worth caching."""
-        return True
 
     def recall(self, cache: PairCache) -> None:
         """Take the number format of the bundled model from the cache, so that it is opened for new pairs only."""

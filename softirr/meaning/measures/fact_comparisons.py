@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from operator import or_
 from typing import Any
 
@@ -66,24 +66,17 @@ def comparisons(facts: Sequence[TextFacts], names: Collection[str] = FACTS) -> l
     values = [_values_of(quantity, facts, frame, is_list) for quantity in quantities]
     words = numbered(text_facts.words for text_facts in facts)
     denied = numbered((text_facts.denied, True) for text_facts in facts)
-    all_comparisons = (*values, _sides(facts, frame, is_list), unequal(NEGATION, words, denied))
-    return [
-        comparison
-        for comparison in all_comparisons
-        if comparison.fact in names and np.any(np.bincount(comparison.key)[1:] > 1)
-    ]
+    compared = (*values, _sides(facts, frame, is_list), unequal(NEGATION, words, denied))
+    return [fact for fact in compared if fact.fact in names and np.any(np.bincount(fact.key)[1:] > 1)]
 
 
 def any_differ(compared: Iterable[FactComparison], left_texts: Ints, right_texts: Ints) -> Bools:
     """Which pairs of texts, by number, exclude each other by any fact."""
     result = np.zeros(len(left_texts), dtype=bool)
-    for _, group in groupby(compared, key=lambda comparison: id(comparison.key)):
-        first, *more = group
-        key = first.key[left_texts]
-        pairs = np.flatnonzero((key > 0) & (key == first.key[right_texts]))
-        a, b = left_texts[pairs], right_texts[pairs]
-        for comparison in (first, *more):
-            result[pairs] |= comparison.exclude(a, b)
+    for comparison in compared:
+        key = comparison.key[left_texts]
+        pairs = np.flatnonzero((key > 0) & (key == comparison.key[right_texts]))
+        result[pairs] |= comparison.exclude(left_texts[pairs], right_texts[pairs])
     return result
 
 

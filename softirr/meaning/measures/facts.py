@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from string import ascii_letters
 
-from softirr.meaning.lexicon import any_of, word_list, wordings, words_of
+from softirr.meaning.lexicon import any_of, word_list, wordings
 from softirr.meaning.measures.quantities import Value, numbers, replacement, unread_spans
 
 VERSION = 12
@@ -43,11 +43,9 @@ _SMALL = frozenset(word_list("small"))
 _SIDE_CODES = {
     word.rstrip("."): code
     for side, code in (("left", LEFT), ("right", RIGHT), ("bilateral", BOTH))
-    for word in words_of("side", side)
-}
-_SIDE_CODES |= {  # other languages
-    word: code for side, code in (("left", LEFT), ("right", RIGHT), ("both", BOTH)) for word in word_list(side)
-}
+    for word in wordings("side", value=side)
+} | {word: code for side, code in (("left", LEFT), ("right", RIGHT), ("both", BOTH)) for word in word_list(side)}
+"""Codes of the words for sides, in English and in other languages."""
 
 
 @dataclass(frozen=True)

@@ -68,11 +68,9 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     if re.match(r"https?://", model):
         from softirr.meaning.measures.chat_server import ServerModel as kind
 
-        options = {
-            key: value
-            for key, value in options.items()
-            if (key, value) not in (("device", "auto"), ("precision", "auto"))
-        }
+        for option in ("device", "precision"):
+            if options.get(option) == "auto":
+                del options[option]
         arguments: tuple[Any, ...] = (model,)
     else:
         from softirr.inference.causal import CausalModel as kind
@@ -98,16 +96,13 @@ class Judge(Measure):
 
     has_directions = True
     may_fail = True
+    chunk = 32
+    """Number of pairs after which scores are stored, so that an interrupted run loses little work."""
 
     def __init__(self, name: str, model: CausalModel | ServerModel, *, verbalised: bool) -> None:
         super().__init__(re.sub(r"//[^/@]*@", "//", name))
         self._model, self._verbalised, self._template = model, verbalised, VERBALISED if verbalised else LOGPROB
         self._counts = {"failed": 0}  # shared with copies that have other stages
-
-    @property
-    def chunk(self) -> int:
-        """Number of pairs after which scores are stored, so that an interrupted run loses little work."""
-        return 32
 
     @property
     def cache_key(self) -> str:
@@ -143,13 +138,9 @@ def read_probability(answer: str) -> float:
     >>> read_probability("I am not sure.")
     nan
     """
-    values = []
-    for number, percent in _NUMBER.findall(answer):
-        values.append(float(number) / (100 if percent else 1))
+    values = {float(number) / (100 if percent else 1) for number, percent in _NUMBER.findall(answer)}
     # several different statements count as no statement
-    if len(set(values)) != 1 or not math.isfinite(values[0]) or not 0 <= values[0] <= 1:
-        return math.nan
-    return values[0]
+    return next((value for value in values if len(values) == 1 and 0 <= value <= 1), math.nan)
 
 
 def _quoted(text: str) -> str:

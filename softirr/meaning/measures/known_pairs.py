@@ -82,7 +82,8 @@ def with_decisions(measure: Measure, decided: Decided) -> Measure:
 
 def decisions_of(measure: Measure) -> Decided:
     """The decided pairs of a measure."""
-    return next((stage.decided for stage in measure.stages if isinstance(stage, Decisions)), {})
+    stage = measure.stage(Decisions)
+    return {} if stage is None else stage.decided
 
 
 Source = Literal["decision", "identical", "terminology", "names", "measure"]
@@ -238,7 +239,7 @@ def with_terminology(
     opened = [
         source if isinstance(source, Terminology) else opened_terminology(os.fspath(source)) for source in terminologies
     ]
-    present = terminologies_of(measure)
+    present = measure.stage(Terminologies)
     if present is not None:
         opened = [*present.lookup.terminologies, *opened]
     return measure.with_stage(Terminologies(NameLookup(opened), name))
@@ -259,24 +260,17 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     return with_terminology(Exact(), [model], name=f"{name}:{model}")
 
 
-def terminologies_of(measure: Measure) -> Terminologies | None:
-    """The terminologies of a measure."""
-    return next((stage for stage in measure.stages if isinstance(stage, Terminologies)), None)
-
-
 def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
     """Where the score of each pair comes from; empty if the measure has no terminologies."""
-    if terminologies_of(measure) is None:
+    if measure.stage(Terminologies) is None:
         return ()
     texts, left_texts, right_texts = numbered_pairs(pairs)
-    result: list[Source] = ["measure"] * len(left_texts)
-    a, b = left_texts, right_texts
-    for prepared in measure.pipeline(texts).stages:
-        if isinstance(prepared, _LookedUpTexts):
-            result = prepared.sources(a, b)
+    a, b, decided = left_texts, right_texts, decisions_of(measure)
+    *earlier, looked_up = measure.pipeline(texts).stages
+    assert isinstance(looked_up, _LookedUpTexts), "terminologies have the last rank"
+    for prepared in earlier:
         a, b = prepared.rewrite(a, b)
-    decided = decisions_of(measure)
-    for k, (i, j) in enumerate(zip(left_texts.tolist(), right_texts.tolist(), strict=True)):
-        if (texts[min(i, j)], texts[max(i, j)]) in decided and result[k] != "identical":
-            result[k] = "decision"
-    return tuple(result)
+    return tuple(
+        "decision" if source != "identical" and (texts[min(i, j)], texts[max(i, j)]) in decided else source
+        for source, i, j in zip(looked_up.sources(a, b), left_texts.tolist(), right_texts.tolist(), strict=True)
+    )

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from softirr.meaning.measures.stages import Pipeline, Stage
 from softirr.provenance import Provenance
 
 Pairs = Sequence[tuple[str, str]]
+_Stage = TypeVar("_Stage", bound=Stage)
 CHUNK = 32_768
 """Default number of pairs that are requested at once: an interrupted run can lose as many."""
 
@@ -116,6 +117,14 @@ class Measure(ABC):
     def directional(self) -> bool:
         """Whether the measure or a stage gives different directions."""
         return self.has_directions or any(stage.has_directions for stage in self.stages)
+
+    def stage(self, kind: type[_Stage]) -> _Stage | None:
+        """The stage of a kind, if the measure has one."""
+        return next((stage for stage in self.stages if isinstance(stage, kind)), None)
+
+    def without(self, kind: type[Stage]) -> Self:
+        """The measure without its stage of a kind."""
+        return self.with_stages([stage for stage in self.stages if not isinstance(stage, kind)])
 
     def with_stages(self, stages: Collection[Stage]) -> Self:
         """The measure with other stages, in their fixed order; models and counters are shared."""

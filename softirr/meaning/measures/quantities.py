@@ -130,12 +130,11 @@ def _value(text: str, token: re.Match[str], unit: _Unit | None, *, touches: bool
     low, high = number - step / 2, number + step / 2
     if unit is None or not _is_plausible(unit, number, preceding):
         return Value(NUMBER, low, high, start, token.end("number"), kind)
-    end = token.end()
     if touches and token["unit"]:  # 5 ft 10 in, 2 h 45
-        return Value(f"{unit.quantity} {token['unit'].casefold()}", low, high, start, end, kind)
+        return Value(f"{unit.quantity} {token['unit'].casefold()}", low, high, start, token.end(), kind)
     amount = "" if is_open else _amount_in_one_form(unit, number, token["number"])
     low, high = (unit.factor * limit + unit.offset for limit in (low, high))
-    return Value(unit.quantity, low, high, start, end, kind, amount, bool(amount and token["unit"]))
+    return Value(unit.quantity, low, high, start, token.end(), kind, amount, bool(amount and token["unit"]))
 
 
 def _parse(digits: str, text: str) -> tuple[float, float, bool] | None:

@@ -18,7 +18,6 @@ from functools import partial
 import numpy as np
 
 from softirr.meaning.measures.arrays import Floats, Ints, with_equivalence
-from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.stages import AskPairs, PreparedStage, Stage
 from softirr.text import sentences
 
@@ -118,9 +117,8 @@ def near_sentences(left_sentences: Sequence[str], right_sentences: Sequence[str]
     The nearest has most words in common; positions in the text, from 0 to 1, decide if others have about as many.
     Sentences that both paragraphs have are left out.
     """
-    equal = set(left_sentences) & set(right_sentences)
-    if min(len(left_sentences), len(right_sentences)) == 1:
-        equal = set()
+    has_single = min(len(left_sentences), len(right_sentences)) == 1
+    equal = set() if has_single else set(left_sentences) & set(right_sentences)
     rows, columns = (
         np.flatnonzero([sentence not in equal for sentence in text_sentences])
         for text_sentences in (left_sentences, right_sentences)
@@ -151,13 +149,3 @@ def different_sentences(text: str) -> tuple[str, ...]:
     if len(text_sentences) > MOST_SENTENCES:
         text_sentences = (*text_sentences[: MOST_SENTENCES - 1], " ".join(text_sentences[MOST_SENTENCES - 1 :]))
     return tuple(dict.fromkeys(text_sentences))
-
-
-def compares_sentences(measure: Measure) -> bool:
-    """Whether a measure compares paragraphs sentence by sentence."""
-    return any(isinstance(stage, Sentences) for stage in measure.stages)
-
-
-def without_sentences(measure: Measure) -> Measure:
-    """The measure that reads paragraphs at once, as in the paper."""
-    return measure.with_stages([stage for stage in measure.stages if not isinstance(stage, Sentences)])

@@ -20,7 +20,7 @@ import numpy as np
 from softirr.answers.ratings import Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures.arrays import Bools, Ints
-from softirr.meaning.measures.known_pairs import terminologies_of
+from softirr.meaning.measures.known_pairs import Terminologies
 from softirr.meaning.measures.languages import ENGLISH, UNRECOGNIZED, letter_scripts, project_language
 from softirr.meaning.measures.protocols import Measure
 from softirr.numbers import plural
@@ -173,7 +173,7 @@ def _language(measure: Measure, texts: Sequence[str]) -> str | None:
     """The bundled model's record in the language of the texts; with terminologies, of the texts they do not contain."""
     if measure.raw_name != BUNDLED:
         return None
-    terms = terminologies_of(measure)
+    terms = measure.stage(Terminologies)
     if terms is not None:
         texts = [text for text in texts if not terms.lookup.find(text)]
         if len(texts) < FEWEST_TEXTS:

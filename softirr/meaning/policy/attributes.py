@@ -199,9 +199,9 @@ def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str
     return re.compile(rf"(?<![\w-]){pattern('name')}(?![\w])", re.IGNORECASE), tuple(compiled)
 
 
-_ENDS_CLAUSE = {
-    "time": re.compile(r"(?:for|since|lasting|over|every|in the|at night|yesterday|today|last|daily)\b", re.IGNORECASE)
-}
+_OPENS_TIME = re.compile(
+    r"(?:for|since|lasting|over|every|in the|at night|yesterday|today|last|daily)\b", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=_CACHED)
@@ -240,8 +240,7 @@ def _recognize(text: str) -> tuple[Span, ...]:
 def _end_of_clause(text: str, start: int, end: int, spans: list[Span]) -> int:
     """Where a clause that runs on ends: before a phrase of time that starts with its own word."""
     for span in sorted(spans):
-        opens = _ENDS_CLAUSE.get(span.kind)
-        if start < span.start < end and opens is not None and opens.match(text, span.start):
+        if span.kind == "time" and start < span.start < end and _OPENS_TIME.match(text, span.start):
             return span.start
     return end
 

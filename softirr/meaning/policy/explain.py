@@ -23,7 +23,7 @@ from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comp
 from softirr.meaning.measures.facts import SIDE, facts_of
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.sentences_stage import compares_sentences, different_sentences, near_sentences
+from softirr.meaning.measures.sentences_stage import Sentences, different_sentences, near_sentences
 from softirr.meaning.policy.attributes import KINDS, LONGEST, attributes, without
 from softirr.meaning.policy.reasons import Reason
 from softirr.meaning.policy.text_parts import Known, are_opposites, is_misspelling, look_alike, parts_of
@@ -78,7 +78,7 @@ def explain(
         return PairScorer(measure, texts, cache=cache, progress=progress).directions(first, second)
 
     directions = score(pairs) if directions is None else directions
-    by_sentence, has_directions = compares_sentences(measure), measure.raw.directional
+    by_sentence, has_directions = measure.stage(Sentences) is not None, measure.raw.directional
     searches: dict[_Trial, _Search] = {}
     for pair, pair_directions in zip(pairs, directions, strict=True):
         if pair not in searches:
@@ -151,19 +151,15 @@ class _Case:
         only = [word for word in first if word not in second], [word for word in second if word not in first]
         if max(map(len, only)) > _MOST_WORDS:
             return None
-        for are_related in (are_opposites, look_alike):
-            for x in only[0]:
-                for y in only[1]:
-                    if are_related(x, y):
-                        return x, y
-        return None
+        changes = (
+            (x, y) for are_related in (are_opposites, look_alike) for x, y in product(*only) if are_related(x, y)
+        )
+        return next(changes, None)
 
     def listed(self) -> list[_Trial]:
         """Each part of one list with each part of the other one; empty if no text is a short list."""
         first, second = (parts_of(head).listed for head in self.heads)
-        if not 1 < len(first) * len(second) <= _MOST_TRIALS:
-            return []
-        return list(product(first, second))
+        return list(product(first, second)) if 1 < len(first) * len(second) <= _MOST_TRIALS else []
 
 
 def _search(case: _Case, *, by_sentence: bool) -> _Search:

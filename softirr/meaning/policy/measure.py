@@ -22,7 +22,7 @@ from softirr.meaning.measures.arrays import Floats, with_equivalence
 from softirr.meaning.measures.fact_comparisons import VALUE, FactComparison, any_differ, comparisons, numbered, unequal
 from softirr.meaning.measures.facts import facts_of
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.sentences_stage import without_sentences
+from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.measures.stages import RewrittenTexts, Stage
 from softirr.meaning.policy.attribute_values import AttributeValue, value
 from softirr.meaning.policy.rules import AS_WRITTEN, MoreGeneral, Policy, find_policy
@@ -141,7 +141,7 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     [1.0]
     """
     if policy.split == "none":
-        measure = without_sentences(measure)
+        measure = measure.without(Sentences)
     present = policy_of(measure)
     if not policy.changes_scores or _of_scores(present) == _of_scores(policy):
         return measure
@@ -156,12 +156,8 @@ def _of_scores(policy: Policy) -> tuple[object, ...]:
 
 def policy_of(measure: Measure) -> Policy:
     """The policy of a measure; :data:`softirr.meaning.policy.rules.AS_WRITTEN` if it has none."""
-    return next((stage.policy for stage in measure.stages if isinstance(stage, PolicyStage)), AS_WRITTEN)
-
-
-def without_policy(measure: Measure) -> Measure:
-    """The measure without its policy."""
-    return measure.with_stages([stage for stage in measure.stages if not isinstance(stage, PolicyStage)])
+    stage = measure.stage(PolicyStage)
+    return AS_WRITTEN if stage is None else stage.policy
 
 
 def measure(

@@ -145,9 +145,8 @@ def look_alike(first: str, second: str) -> bool:
     """
     from rapidfuzz.distance import Indel
 
-    if max(len(first), len(second)) > _LONGEST:
-        return False
-    if min(len(first), len(second)) < _SHORTEST or first.isdigit() or second.isdigit():
+    lengths = len(first), len(second)
+    if max(lengths) > _LONGEST or min(lengths) < _SHORTEST or first.isdigit() or second.isdigit():
         return False
     return Indel.normalized_similarity(first, second) >= ALIKE
 

@@ -13,8 +13,6 @@ from softirr.text import normalize
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
 """Scopes of synonyms that count as names of the concept. Inclusion terms (ICD) and entry terms (MeSH) count, although
 some are narrower than the concept."""
-SCOPES = SAME_MEANING | {"NARROW", "BROAD", "RELATED", "INCLUDES"}
-"""Every scope."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,7 @@ class Terminology:
     parents : tuple of tuple of int
         Parents of each concept, as indices.
     synonyms : tuple of (int, str, str)
-        Every synonym with its concept and its scope (one of ``SCOPES``), including those that are not names.
+        Every synonym with its concept and its scope (EXACT, NARROW, ...), including those that are not names.
     notes : tuple of str
         Content that was skipped on reading, and why.
     sha256 : str
@@ -151,7 +149,13 @@ class NameLookup:
         self._concepts: dict[str, list[Concept]] = {}
         self._ancestors: dict[Concept, frozenset[Concept]] = {}
         for number, terminology in enumerate(self.terminologies):
-            _refuse_cycles(terminology)
+            try:
+                TopologicalSorter(dict(enumerate(terminology.parents))).prepare()
+            except CycleError as error:
+                concept = terminology.ids[error.args[1][0]]
+                raise InputError(
+                    f"The terminology {terminology.name} has a cycle: {concept} is its own ancestor."
+                ) from None
             for index, names in enumerate(terminology.names):
                 for name in dict.fromkeys(normalize(name, casefold=True) for name in names):
                     self._concepts.setdefault(name, []).append((number, index))
@@ -170,15 +174,8 @@ class NameLookup:
         """All concepts above a concept."""
         if concept not in self._ancestors:
             number, index = concept
-            parents = self.terminologies[number].parents
-            ancestors: set[int] = set()
-            waiting = list(parents[index])
-            while waiting:
-                parent = waiting.pop()
-                if parent not in ancestors:
-                    ancestors.add(parent)
-                    waiting += parents[parent]
-            self._ancestors[concept] = frozenset((number, parent) for parent in ancestors)
+            parents = [(number, parent) for parent in self.terminologies[number].parents[index]]
+            self._ancestors[concept] = frozenset(parents).union(*map(self.ancestors, parents))
         return self._ancestors[concept]
 
     def compare(self, first: Sequence[Concept], second: Sequence[Concept]) -> tuple[float, float] | None:
@@ -193,11 +190,3 @@ class NameLookup:
         is_below = any(b in self.ancestors(a) for a in first for b in second)
         is_above = any(a in self.ancestors(b) for a in first for b in second)
         return None if is_below and is_above else (float(is_below), float(is_above))
-
-
-def _refuse_cycles(terminology: Terminology) -> None:
-    try:
-        TopologicalSorter(dict(enumerate(terminology.parents))).prepare()
-    except CycleError as error:
-        concept = terminology.ids[error.args[1][0]]
-        raise InputError(f"The terminology {terminology.name} has a cycle: {concept} is its own ancestor.") from None

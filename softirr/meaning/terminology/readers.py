@@ -30,8 +30,6 @@ from softirr.text import normalize
 
 LARGEST = 1 << 31
 """Bytes, unpacked, of the largest file that is read."""
-_COLUMNS = ("id", "name")
-_PARENT, _PARENTS = "parent", "parents"
 _SEPARATORS = re.compile(r"\s*[;|]\s*")
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _TAG = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(.*)$")
@@ -157,7 +155,7 @@ def is_concept_table(path: Path) -> bool:
     """Whether a file is a table with the columns id and name."""
     _, header = next(lines(path), (1, ""))
     names = [name.strip().strip('"').casefold() for name in header.split("\t" if "\t" in header else ",")]
-    return set(_COLUMNS) <= set(names)
+    return {"id", "name"} <= set(names)
 
 
 def read_concept_table(path: Path, builder: Builder) -> None:
@@ -188,7 +186,7 @@ def read_concept_table(path: Path, builder: Builder) -> None:
             for synonym in map(str.strip, synonyms):
                 if synonym != name:
                     builder.synonym(id, synonym)
-        for parent in (cell_text(row.get(_PARENT, "")), *_SEPARATORS.split(cell_text(row.get(_PARENTS, "")))):
+        for parent in (cell_text(row.get("parent", "")), *_SEPARATORS.split(cell_text(row.get("parents", "")))):
             if parent.strip():
                 builder.parent(id, parent.strip())
     if commas is not None and not is_separated:

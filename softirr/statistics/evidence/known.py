@@ -10,7 +10,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints
 from softirr.meaning.measures import Measure
 from softirr.meaning.measures.arrays import find_keys
-from softirr.meaning.measures.known_pairs import decisions_of, sources_of, terminologies_of
+from softirr.meaning.measures.known_pairs import Terminologies, decisions_of, sources_of
 from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.text import normalize
 
@@ -90,7 +90,7 @@ def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Int
         they are known to differ, and nan if unknown. None if the measure has neither terminologies nor decisions.
     """
     decided = {pair: float(is_same) for pair, is_same in decisions_of(measure).items()}
-    terms = terminologies_of(measure)
+    terms = measure.stage(Terminologies)
     if not decided and terms is None:
         return None
     normalized = [normalize(text) for text in texts]

@@ -15,8 +15,8 @@ from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import MemoryCache
 from softirr.meaning.measures.known_pairs import (
     MOST_NAMES,
+    Terminologies,
     sources_of,
-    terminologies_of,
     with_decisions,
     with_terminology,
 )
@@ -131,7 +131,7 @@ def test_decisions_win_over_terminologies() -> None:
     pairs = [("heart attack", "cough"), ("heart attack", "cardiac disease"), ("cough", "cough")]
     assert decided.score(pairs).tolist() == [1, 0, 1]
     assert sources_of(decided, pairs) == ("decision", "terminology", "identical")
-    assert terminologies_of(decided) is terminologies_of(terms)
+    assert decided.stage(Terminologies) is terms.stage(Terminologies)
 
 
 @pytest.mark.parametrize("more_general", ["strict", "graded", "lenient"])
