@@ -139,7 +139,7 @@ class BertTokens:
         return int(self._tokenizer.num_special_tokens_to_add(pair))
 
     def _with_limit(self, max_length: int) -> Any:
-        """A tokenizer of its own for each length, because truncation is a setting of a tokenizer."""
+        """A separate tokenizer for a length, because truncation is a setting of a tokenizer."""
         tokenizer = type(self._tokenizer).from_str(self._tokenizer.to_str())
         tokenizer.enable_truncation(max_length, strategy="longest_first")
         return tokenizer

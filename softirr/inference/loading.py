@@ -207,7 +207,9 @@ def check_weights(folder: Path) -> None:
 
 def _check_kind(folder: Path, kind: Kind, architectures: list[str]) -> None:
     suitable = [
-        other for other in (WRITER, CLASSIFIER, ENCODER) if any(name.endswith(other.heads) for name in architectures)
+        model_kind
+        for model_kind in (WRITER, CLASSIFIER, ENCODER)
+        if any(name.endswith(model_kind.heads) for name in architectures)
     ]
     if architectures and kind not in suitable:
         raise InputError(

@@ -102,8 +102,10 @@ class PairTokens:
         if getattr(self._tokenizer, "truncation_side", "right") == "left":  # it needs the end of the text
             characters = max((len(text) for text in new_texts), default=0)
         while new_texts:
-            parts = [text[:characters] for text in new_texts]
-            encoded = self._tokenizer(parts, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+            beginnings = [text[:characters] for text in new_texts]
+            encoded = self._tokenizer(beginnings, add_special_tokens=False, truncation=False, verbose=False)[
+                "input_ids"
+            ]
             for text, ids in zip(new_texts, encoded, strict=True):
                 # the end of a part may be tokenized differently from the same place in the whole text
                 if len(text) <= characters or len(ids) > self.max_length + _EDGE:

@@ -114,10 +114,10 @@ def opposites(use: str) -> tuple[tuple[str, str], ...]:
     """
     pairs = [(first, second) for first, second, uses in rows("opposites") if use in uses.split()]
     sides = [
-        (left.rstrip("."), right.rstrip("."))
+        (left_word.rstrip("."), right_word.rstrip("."))
         for name in ("left_right", "short")  # a whole word with a whole word, a short form with a short form
-        for left in wordings("side", name, value="left")
-        for right in wordings("side", name, value="right")
+        for left_word in wordings("side", name, value="left")
+        for right_word in wordings("side", name, value="right")
     ]
     return tuple(pairs if use == "prefix" else (*pairs, *dict.fromkeys(sides)))
 

@@ -27,7 +27,7 @@ DEFAULT_MEASURE = "nli"
 
 
 def takes(name: str) -> str:
-    """What a measure needs after its name: ``model`` (then it takes options such as device, too), ``path``, or nothing.
+    """The kind of argument behind a measure's name: ``model`` (with options such as device), ``path``, or nothing.
 
     Parameters
     ----------

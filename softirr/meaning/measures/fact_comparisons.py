@@ -46,7 +46,7 @@ class FactComparison:
 
 
 def unequal(fact: str, key: Ints, values: Ints) -> FactComparison:
-    """The comparison of a fact of which two different values exclude each other; `key` and `values` have shape (n,)."""
+    """Compare a fact: different values of it exclude each other. `key` and `values` have shape (n,)."""
     return FactComparison(fact, key, lambda a, b: np.asarray(values[a] != values[b]))
 
 

@@ -89,8 +89,8 @@ def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
     """
     words = [word.strip() for word in (text.split(",") if isinstance(text, str) else text)]
     letters = tuple(word if word in _LETTERS else letter_of(word) for word in words)
-    known = [letter for letter in letters if letter != "?"]
-    if len(letters) != n_labels or known.count("e") != 1 or len(set(known)) != len(known):
+    known_letters = [letter for letter in letters if letter != "?"]
+    if len(letters) != n_labels or known_letters.count("e") != 1 or len(set(known_letters)) != len(known_letters):
         raise InputError(
             f"The label order {', '.join(words)!r} does not fit the model: it has {n_labels} outputs, and exactly one "
             "has to be entailment; write one of e, n, c (or o for not entailment) for each, such as c,n,e."

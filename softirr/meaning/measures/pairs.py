@@ -122,9 +122,9 @@ class PairScorer:
         new = ~find_keys(self._known_keys, keys)[1]
         if new.any():
             values = self._new(low[new], high[new])
-            places = np.searchsorted(self._known_keys, keys[new])
-            self._known_keys = np.insert(self._known_keys, places, keys[new])
-            self._known_values = np.insert(self._known_values, places, values, axis=0)
+            insertion_index = np.searchsorted(self._known_keys, keys[new])
+            self._known_keys = np.insert(self._known_keys, insertion_index, keys[new])
+            self._known_values = np.insert(self._known_values, insertion_index, values, axis=0)
         return self._known_values[find_keys(self._known_keys, keys)[0]]
 
     def _new(self, low: Ints, high: Ints) -> Floats:

@@ -74,12 +74,12 @@ class _Paragraphs(PreparedStage):
         first, second = (left_texts[~is_compared], *first), (right_texts[~is_compared], *second)
         values = ask(np.concatenate(first), np.concatenate(second))
         result = np.empty((len(left_texts), 2), dtype=np.float64)
-        result[~is_compared], *parts = np.split(values, np.cumsum([*map(len, first)])[:-1])
-        result[is_compared] = [directions(part) for directions, part in zip(combine, parts, strict=True)]
+        result[~is_compared], *sentence_directions = np.split(values, np.cumsum([*map(len, first)])[:-1])
+        result[is_compared] = [combined(values) for combined, values in zip(combine, sentence_directions, strict=True)]
         return result
 
     def _compare(self, a: int, b: int) -> tuple[Ints, Ints, Callable[[Floats], Floats]]:
-        """Pairs of sentences of two texts, and a function that takes their directions and returns those of the texts."""
+        """Pairs of sentences of two texts, and a function from their directions to the directions of the texts."""
         left_numbers, right_numbers = self._parts.get(a, [a]), self._parts.get(b, [b])
         sizes = len(left_numbers), len(right_numbers)
         rows, columns = near_sentences([self.texts[k] for k in left_numbers], [self.texts[k] for k in right_numbers])
@@ -98,7 +98,7 @@ def _single_directions(sizes: tuple[int, int], values: Floats) -> Floats:
 
 
 def _set_directions(sizes: tuple[int, int], n_equal: int, rows: Ints, columns: Ints, values: Floats) -> Floats:
-    """Directions of two paragraphs, shape (2,), from those of pairs of the sentences that only one of them has."""
+    """Directions of two paragraphs, shape (2,), from the directions of pairs of sentences that only one of them has."""
     from scipy.optimize import linear_sum_assignment
 
     n, m = sizes

@@ -256,7 +256,7 @@ def _more_general(directions: Floats, a: str, b: str) -> Reason | None:
 
 
 def _by_facts(pairs: Collection[_Trial]) -> list[Reason]:
-    """Contradictions, if texts with the same words deny others of them or exchange their sides; else unrelated texts."""
+    """Contradictions, if texts with the same words deny different ones or exchange sides; else unrelated texts."""
     facts = comparisons([facts_of(text) for pair in pairs for text in pair], (SIDE, NEGATION))
     first = 2 * np.arange(len(pairs), dtype=np.int64)
     kinds = np.where(any_differ(facts, first, first + 1), "contradiction", "unrelated").tolist()

@@ -88,7 +88,7 @@ class PolicyStage(Stage):
         return RewrittenTexts(
             forms,
             # -1: not understood
-            [np.where([said is None for said in values], -1, numbered(values)) for values in every_value],
+            [np.where([attribute is None for attribute in values], -1, numbered(values)) for values in every_value],
             is_different=partial(any_differ, compared),
             different=different,
             adjust=adjust,

@@ -167,18 +167,18 @@ class Policy:
         """
         if not isinstance(content, Mapping):
             raise InputError("A policy is a JSON object with the keys name, ignore, more_general, split and count.")
-        parts = {str(key): value for key, value in content.items() if key != "softirr_policy"}
-        if unknown := sorted(parts.keys() - {"name", "ignore", "more_general", "split", "count"}):
+        settings = {str(key): value for key, value in content.items() if key != "softirr_policy"}
+        if unknown := sorted(settings.keys() - {"name", "ignore", "more_general", "split", "count"}):
             raise InputError(
                 f"A policy has no key {unknown[0]!r}; its keys are name, ignore, more_general, split and count."
             )
         for key in ("ignore", "count"):
-            kinds = parts.get(key, [])
+            kinds = settings.get(key, [])
             if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
                 raise InputError(f"The policy's {key} is no list of attributes.")
-        if content.get("softirr_policy") == 1 and parts.get("split") == "none":
-            parts["split"] = None  # earlier releases wrote it if nothing was chosen
-        return cls(**parts | {"name": str(parts.get("name", ""))})
+        if content.get("softirr_policy") == 1 and settings.get("split") == "none":
+            settings["split"] = None  # earlier releases wrote it if nothing was chosen
+        return cls(**settings | {"name": str(settings.get("name", ""))})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a JSON file.
