@@ -85,7 +85,7 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
                     shapes[_SCALE] = (config.vocab_size, 1)
                     weights[_SCALE] = file.get_tensor(_SCALE).clone()
         if any(weights[name].shape != shape for name, shape in shapes.items()):
-            raise ValueError("The weights have other shapes.")
+            raise InputError(_DAMAGED.format(folder))
         return BertTokens(folder), BertForSequenceClassification(config, weights)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
         raise InputError(_DAMAGED.format(folder)) from error
