@@ -189,7 +189,7 @@ def _match_regions(work: Work) -> None:
     with_regions = sum(map(bool, work.regions.values()))
     if not with_regions:
         if work.options.regions == "matched" and work.answers:
-            work.notes.append(f"No answer is about a region, so {option('regions', 'matched')} changes nothing.")
+            work.notes.append(f"The answers are about whole items, so {option('regions', 'matched')} changes nothing.")
         return
     if work.options.regions == "pooled":
         work.notes.append(
