@@ -153,3 +153,23 @@ class TestForms:
         assert rounded_kappa == pytest.approx(expected, abs=1e-6)
         with pytest.raises(softirr.InputError, match="must be 1 for a category"):
             softirr.matrix_agreement(matrix, cosines * 0.99)
+
+
+@pytest.mark.parametrize("form", ["dictionary", "rows"])
+def test_options_of_reading_count_in_lists_or_are_refused(form: str) -> None:
+    lists = {"ann": ["1", "2", "4"], "bob": ["1", "3", "5"]}
+    rows = [(str(n), who, text) for who, texts in lists.items() for n, text in enumerate(texts)]
+    answers: Any = lists if form == "dictionary" else rows
+    report = softirr.agreement(
+        answers, "exact", reading=softirr.ReadOptions(kind="interval", rater_names={"ann": "Ann"})
+    )
+    assert report.provenance.kind == "interval" and [rater.id for rater in report.raters] == ["Ann", "bob"]
+    assert report.coefficients["krippendorff_alpha"].value > 0.8
+    with pytest.raises(softirr.InputError):
+        softirr.agreement(answers, "exact", reading=softirr.ReadOptions(weight="share"))
+
+
+@pytest.mark.parametrize("name", [None, float("nan"), " "])
+def test_rows_need_names_of_items_and_raters(name: Any) -> None:
+    with pytest.raises(softirr.InputError, match="Row 1: item is missing"):
+        softirr.agreement([("1", "ann", "fever"), (name, "bob", "fever")], "exact")

@@ -20,6 +20,10 @@ from softirr.answers.table import AnnotationTable
 from softirr.answers.values import texts_of_cell
 from softirr.errors import InputError
 from softirr.numbers import plural
+from softirr.text import listed
+
+_NOT_OF_LISTS = ("format", "control", "predictions_as_raters", "weight", "header", "encoding", "sheet", "regions")
+"""Options of reading that only files, tables and exports have."""
 
 
 def is_frame(source: Any) -> bool:
@@ -141,19 +145,15 @@ def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
     return [texts_of_cell(value, f"{name}[{i}]") for i, value in enumerate(entries)]
 
 
-def lists_table(
-    lists: Mapping[str, Any], *, casefold: bool = False, missing: str | Sequence[str] | None = None
-) -> AnnotationTable:
+def lists_table(lists: Mapping[str, Any], options: ReadOptions | None = None) -> AnnotationTable:
     """The table of several raters' answers to the same items; its items are numbered from 0.
 
     Parameters
     ----------
     lists : mapping of str to list
         Answers by rater, as for :func:`answer_list`.
-    casefold : bool
-        Texts that differ only in case are one text.
-    missing : str or sequence of str, optional
-        Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`.
+    options : ReadOptions, optional
+        How the answers are read, without what only files, tables and exports have.
 
     Returns
     -------
@@ -163,7 +163,8 @@ def lists_table(
     Raises
     ------
     InputError
-        If the lists have different lengths, or are columns of data frames with different row labels.
+        If the lists have different lengths, are columns of data frames with different row labels, or an option does
+        not apply.
 
     Examples
     --------
@@ -191,4 +192,17 @@ def lists_table(
         for number, texts in enumerate(texts_of_rater):
             if texts is not None:
                 raw.add(str(number), name, texts)
-    return prepare(raw, ReadOptions(casefold=casefold, missing=missing))
+    return prepare(raw, _of_lists(options or ReadOptions()))
+
+
+def _of_lists(options: ReadOptions) -> ReadOptions:
+    """Return options that lists have; refuse others, which would change nothing."""
+    default = ReadOptions()
+    unused = [name for name in _NOT_OF_LISTS if getattr(options, name) != getattr(default, name)]
+    if unused:
+        raise InputError(f"Lists of answers have no {listed(unused)}: give a data frame or a file.")
+    if not isinstance(options.kind, Mapping):
+        return options
+    if len(options.kind) != 1:
+        raise InputError("Lists of answers are one field: give one kind.")
+    return replace(options, kind=next(iter(options.kind.values())))

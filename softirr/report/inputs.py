@@ -20,6 +20,7 @@ from softirr.numbers import plural
 
 ChanceMethod = Literal["auto", "exact", "permutation", "sample"]
 _COLUMNS = frozenset({"item", "rater", "text"})
+_NULLS = ("nan", "<NA>", "NaT")
 _FORMS = (
     "a table, a data frame of pandas, polars or pyarrow, a Dataset, a list of (item, rater, text), a dictionary of "
     "raters, or an array with a row for each item and a column for each rater"
@@ -207,7 +208,7 @@ def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationT
 
 
 def _of_lists(lists: Mapping[str, Any], options: ReadOptions) -> AnnotationTable:
-    return lists_table(lists, casefold=options.casefold, missing=options.missing)
+    return lists_table(lists, options)
 
 
 def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
@@ -233,16 +234,26 @@ def _of_rows(answers: Sequence[Any], options: ReadOptions) -> AnnotationTable:
     if all(isinstance(row, Mapping) for row in answers):
         names = list(dict.fromkeys(name for row in answers for name in row))
         return read(_Columns({str(name): [row.get(name) for row in answers] for name in names}), options)
-    return AnnotationTable.from_answers(_answers(answers), casefold=options.casefold)
+    rows = _answers(answers)
+    if options == ReadOptions(casefold=options.casefold):
+        return AnnotationTable.from_answers(rows, casefold=options.casefold)
+    if options.repeats not in (None, "set"):
+        raise InputError("Several rows of a list are a set: give a data frame to choose other repeats.")
+    columns = {"item": [row.item for row in rows], "rater": [row.rater for row in rows]}
+    texts = [list(row.texts) for row in rows]
+    empty = options.empty or ("none" if options.kind is None else None)
+    return read(_Columns({**columns, "text": texts}), replace(options, empty=empty))
 
 
-def _answers(rows: Iterable[Any]) -> Iterable[Answer]:
+def _answers(rows: Iterable[Any]) -> list[Answer]:
     """Answers of rows (item, rater, text); several rows of a rater on an item are a set."""
     texts: dict[tuple[str, str], list[str]] = {}
     for number, row in enumerate(rows):
         if isinstance(row, Answer):
             key, value = (row.item, row.rater), tuple(row.texts)
         elif isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3:
+            if nameless := [role for role, name in zip(("item", "rater"), row, strict=False) if _is_missing(name)]:
+                raise InputError(f"Row {number}: {nameless[0]} is missing.")
             key = str(row[0]), str(row[1])
             value = texts_of_cell(row[2], f"The text of row {number}")  # type: ignore[assignment]
         else:
@@ -250,3 +261,8 @@ def _answers(rows: Iterable[Any]) -> Iterable[Answer]:
         if value is not None:
             texts.setdefault(key, []).extend(text for text in value)
     return [Answer(item, rater, tuple(answer_texts)) for (item, rater), answer_texts in texts.items()]
+
+
+def _is_missing(name: Any) -> bool:
+    """Whether a name is None, NaN or blank."""
+    return name is None or not str(name).strip() or (not isinstance(name, str) and str(name) in _NULLS)

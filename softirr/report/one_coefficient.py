@@ -156,14 +156,11 @@ def fleiss_kappa(
 def _table(
     a: Any, b: Any, casefold: bool, missing: str | Sequence[str] | None, reading: ReadOptions | None
 ) -> AnnotationTable:
-    if b is not None:
-        table = lists_table({"a": a, "b": b}, casefold=casefold, missing=missing)
-    elif isinstance(a, AnnotationTable):
+    if b is None and isinstance(a, AnnotationTable):
         return table_from(a, reading)
-    else:
-        options = reading or ReadOptions()
-        options = replace(options, casefold=casefold or options.casefold, missing=missing or options.missing)
-        table = table_from(a, options)
+    options = reading or ReadOptions()
+    options = replace(options, casefold=casefold or options.casefold, missing=missing or options.missing)
+    table = table_from(a, options) if b is None else lists_table({"a": a, "b": b}, options)
     for sentence in table.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return table
