@@ -9,16 +9,7 @@ from collections.abc import Iterator, Sequence
 from lab.command import LabParser
 from softirr.terminal import guarded
 
-BENCHES = (
-    "coefficients",
-    "differences",
-    "evidence",
-    "inference",
-    "judgments",
-    "models",
-    "project",
-    "wording",
-)
+BENCHES = ("coefficients", "differences", "evidence", "inference", "judgments", "models", "project", "wording")
 """Modules of ``lab.bench`` with ``add_options(parser)`` and ``table(options)``, which yields the lines of the table."""
 
 

@@ -28,8 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     arguments = parser().parse_args(words)
-    status: int = arguments.run(arguments, words)
-    return status
+    return int(arguments.run(arguments, words))
 
 
 def parser() -> argparse.ArgumentParser:

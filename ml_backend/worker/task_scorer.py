@@ -53,7 +53,7 @@ class TaskScorer:
             n_done, last = n_done + len(rows), rows[-1]["number"] if rows else last
 
     def score_first(self, numbers: Sequence[int]) -> None:
-        """Score those of a few tasks that have no score."""
+        """Score a few tasks, unless they have a score."""
         if rows := self._store.unscored(self._project, len(numbers), only=numbers, fields=self._has_fields):
             self.score(rows)
 
