@@ -88,10 +88,10 @@ def sync(parsed: argparse.Namespace) -> None:
     row = store.project_by_id(project)
     print_result(
         parsed,
-        result.to_dict(),
-        f"Project {result.project}: {plural(result.items, 'item')}; predictions: {result.created} created, "
-        f"{result.updated} updated, {result.deleted} deleted, {result.unchanged} unchanged.",
-        *(f"Note: {note.what} {note.fix}" for note in result.notes),
+        result,
+        f"Project {result['project']}: {plural(result['items'], 'item')}; predictions: {result['created']} created, "
+        f"{result['updated']} updated, {result['deleted']} deleted, {result['unchanged']} unchanged.",
+        *(f"Note: {note['what']} {note['fix']}" for note in result["notes"]),
         *(headline_lines(row) if row else []),
     )
 

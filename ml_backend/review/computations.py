@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from statistics import median
 from typing import Any
 
@@ -48,7 +49,7 @@ def summarize(
         row, fit, report = other_field(answers, kind, work.settings)
         fields.append(row)
         if fit is not None:
-            fits[name] = fit.to_dict()
+            fits[name] = asdict(fit)
             if not controls:
                 reports[name] = report
     due = time.time() + SUMMARY_SHARE * (time.thread_time() - thread_started)

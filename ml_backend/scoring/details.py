@@ -125,7 +125,8 @@ def with_languages(details: dict[str, Any], measure: str) -> dict[str, Any]:
         return details
     matched = {text for match in details["matches"] for text in match["texts"].values()}
     texts = matched.union(*details["unmatched"].values())
-    unmeasured = {text: language for text in texts if (language := _unmeasured(text)) is not None}
+    languages = {text: language_of_text(text) for text in texts}
+    unmeasured = {text: name for text, name in languages.items() if name != ENGLISH and name not in language_record()}
     if not unmeasured:
         return details
     doubtful = {
@@ -136,12 +137,6 @@ def with_languages(details: dict[str, Any], measure: str) -> dict[str, Any]:
     }
     suggestion = [text for text in details["suggestion"] if text not in doubtful]
     return details | {"suggestion": suggestion, "languages": dict(Counter(unmeasured.values()))}
-
-
-def _unmeasured(text: str) -> str | None:
-    """Return the language of a text if the bundled model was never measured in it."""
-    language = language_of_text(text)
-    return None if language == ENGLISH or language in language_record() else language
 
 
 def languages_sentence(details: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -44,24 +44,18 @@ class FieldFit:
     scale: Scale | None = None
     opposites: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready values."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The fit that `to_dict` gave."""
+        """The fit that `dataclasses.asdict` gave."""
         scale = values["scale"]
         return cls(values["kind"], None if scale is None else (scale[0], scale[1]), tuple(values["opposites"]))
 
     def is_near(self, other_fit: FieldFit, within: float) -> bool:
         """Whether no agreement by `other_fit` differs by `within` or more."""
+        if self.scale is None or other_fit.scale is None:
+            return self == other_fit
         if (self.kind, self.opposites) != (other_fit.kind, other_fit.opposites):
             return False
-        if (self.scale is None) != (other_fit.scale is None):
-            return False
-        if self.scale is None or other_fit.scale is None:
-            return True
         numbers = sorted({*self.scale[0], *other_fit.scale[0]})
         moved = np.interp(numbers, *self.scale) - np.interp(numbers, *other_fit.scale)
         # both numbers of a pair can move by this much, and the derivative of a squared difference is 2 at most

@@ -37,11 +37,10 @@ def main() -> None:
     while not stop.is_set() and not lock.acquire():
         stop.wait(1.0)
     threading.Thread(target=services.scorer.warm_up, args=(settings.measure,), name="warm up").start()
-    worker = Worker(services, stop=stop)
     log.info("worker ready (%d threads)", settings.job_workers)
     try:
         if not stop.is_set():
-            worker.serve(lock.is_held)
+            Worker(services, stop=stop).serve(lock.is_held)
     finally:
         lock.release()
         services.scorer.close()

@@ -22,6 +22,7 @@ from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
 
 Found = TypeVar("Found")
+Report = Callable[[str, int, int | None], None]
 
 
 class ProjectRun:
@@ -31,9 +32,9 @@ class ProjectRun:
     ----------
     number : int
         The project's id in Label Studio.
-    report : callable, optional
+    report : callable
         Called as ``report(phase, done, total)``.
-    check : callable, optional
+    check : callable
         Called often; raises `ml_backend.scoring.measures.Stopped` to break off.
 
     Attributes
@@ -60,14 +61,7 @@ class ProjectRun:
     """
 
     def __init__(
-        self,
-        store: Store,
-        client: Client,
-        operator: Settings,
-        number: int,
-        *,
-        report: Callable[[str, int, int | None], None] = lambda *_: None,
-        check: Callable[[], None] = lambda: None,
+        self, store: Store, client: Client, operator: Settings, number: int, report: Report, check: Callable[[], None]
     ):
         report("reading", 0, None)
         self.store, self.client, self.operator, self.number = store, client, operator, number
@@ -136,10 +130,18 @@ class ProjectRun:
             working.result()
 
     def _note_config(self) -> History:
-        """Store the title, label config and controls; returns when the label config had each TextArea."""
+        """Store the title, label config and controls; returns when the label config had each TextArea.
+
+        TextAreas of the first reading count as there from the start.
+        """
         stored = {control["name"]: control for control in self.before["controls"]}
         controls = config.text_controls(self.label_config)
-        history = self._history({control.name for control in controls})
+        names, always = {control.name for control in controls}, [[None, None]]
+        history: History = self.before["control_history"] or dict.fromkeys(stored or names, always)
+        if has_now(history) != names:
+            newest = tasks.newest_change(self.client, self.number)
+            changed = with_controls(history, names, tasks.exact(newest)) if newest else None
+            history = dict.fromkeys(names, always) if changed is None else changed
         values = {
             "label_config": self.label_config,
             "title": self.remote.get("title") or "",
@@ -150,16 +152,3 @@ class ProjectRun:
         if any(self.before[name] != value for name, value in values.items()):
             self.store.update_project(self.project, **values)
         return history
-
-    def _history(self, names: set[str]) -> History:
-        """The periods in which the label config had each TextArea.
-
-        TextAreas of the first reading count as there from the start.
-        """
-        times: History = self.before["control_history"] or {
-            control["name"]: [[None, None]] for control in self.before["controls"] or [{"name": name} for name in names]
-        }
-        if has_now(times) == names:
-            return times
-        newest = tasks.newest_change(self.client, self.number)
-        return with_controls(times, names, tasks.exact(newest)) if newest else {name: [[None, None]] for name in names}

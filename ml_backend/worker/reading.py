@@ -83,8 +83,6 @@ class TaskReader:
 
     def read_each(self, numbers: Collection[int]) -> set[int]:
         """Read each of these tasks with a separate request; returns those that exist."""
-        if not numbers:
-            return set()
         page_size = self._run.operator.page_size
         return self._read_pages(tasks.separate_tasks(self.client, self.number, numbers, page_size=page_size))
 
@@ -125,9 +123,8 @@ class TaskReader:
 
     def differs(self) -> bool:
         """Whether Label Studio counts other tasks or annotations than the store, which changes no date of a task."""
-        n_tasks, n_annotations, _ = self.remote_counts()
         totals = self.store.totals(self.project)
-        return (n_tasks, n_annotations) != (totals["tasks"], totals["annotations"])
+        return self.remote_counts()[:2] != (totals["tasks"], totals["annotations"])
 
     def other_versions(self) -> dict[str, int] | None:
         """Return the number of predictions of other versions if they count; writing one does not change any date."""
@@ -141,7 +138,6 @@ class TaskReader:
         A list that is too short must not remove anything. It may lack a task or two while tasks come and go; then it is
         requested again.
         """
-        listed: Listed = {}
         for _ in range(TRIES_TO_LIST):
             n_before = self.client.project(self.number)["task_number"]
             listed = tasks.dates(self.client, self.number)

@@ -17,7 +17,7 @@ from ml_backend.services import Services
 from ml_backend.store.store import NO_RUN, Row, Store, is_connected
 from ml_backend.store.trouble import store_trouble
 from ml_backend.worker.project_run import ProjectRun
-from ml_backend.worker.update import ProjectUpdate, UpdateResult
+from ml_backend.worker.update import ProjectUpdate
 from softirr.errors import SoftirrError
 
 log = logging.getLogger(__name__)
@@ -62,11 +62,11 @@ class Worker:
         with ThreadPoolExecutor(self.settings.job_workers, thread_name_prefix="update") as pool:
             while not self.stop.is_set():
                 try:
-                    if not is_ours():
+                    if is_ours():
+                        self.tick(pool)
+                    else:
                         log.warning("another process has the worker's lock now")
                         self.stop.set()
-                        break
-                    self.tick(pool)
                 except Exception as error:  # noqa: BLE001 - the worker must outlive a database that is down
                     reason = store_trouble(error) or type(error).__name__
                     log.warning("the worker could not look for projects that are due: %s", reason)
@@ -82,9 +82,7 @@ class Worker:
                 log.info("removed unused models from memory")
         self._running = {project: future for project, future in self._running.items() if not future.done()}
         for project in self.store.due(time.time()):
-            if len(self._running) >= self.settings.job_workers:
-                break
-            if project not in self._running:
+            if project not in self._running and len(self._running) < self.settings.job_workers:
                 self._running[project] = pool.submit(self.run, project)
 
     def close_broken_runs(self) -> None:
@@ -107,8 +105,8 @@ class Worker:
             is_known = isinstance(error, SoftirrError) or store_trouble(error) is not None
             log.error("project key %d: %s", project, _message(error), exc_info=None if is_known else where_only(error))
 
-    def run_now(self, project: int, *, full: bool) -> UpdateResult:
-        """Update a project for the command line.
+    def run_now(self, project: int, *, full: bool) -> dict[str, Any]:
+        """Update a project for the command line; returns the result as `wait_for_run` does.
 
         Raises
         ------
@@ -119,7 +117,7 @@ class Worker:
         except Stopped:
             raise SoftirrError("Another command is working on this project.") from None
 
-    def _run(self, project: int, *, full: bool = False) -> UpdateResult:
+    def _run(self, project: int, *, full: bool = False) -> dict[str, Any]:
         """Update a project; raises `Stopped` if that is impossible now."""
         row = self.store.project_by_id(project)
         if row is None:
@@ -136,11 +134,11 @@ class Worker:
         except BaseException as error:
             self._fail(project, progress, error)
             raise
-        progress.end(state="done", message="", result=result.to_dict(), failures=0, phase="")
+        progress.end(state="done", message="", result=result, failures=0, phase="")
         self._plan_next(project)
         return result
 
-    def _update(self, row: Row, progress: _Progress, *, full: bool) -> UpdateResult:
+    def _update(self, row: Row, progress: _Progress, *, full: bool) -> dict[str, Any]:
         looked_at = time.monotonic()
 
         def check() -> None:
@@ -159,8 +157,8 @@ class Worker:
                 self.stop.wait(min(TICK, remaining))
 
         with self._make_client(wait=wait) as client:
-            run = ProjectRun(self.store, client, self.settings, row["number"], report=progress, check=check)
-            return ProjectUpdate(run, self.scorer).run(full=full)
+            run = ProjectRun(self.store, client, self.settings, row["number"], progress, check)
+            return ProjectUpdate(run, self.scorer).run(full=full).to_dict()
 
     def _plan_next(self, project: int) -> None:
         """Set when the project is due again: regularly if connected, and when its coefficients may be computed."""
@@ -193,8 +191,8 @@ def _message(error: BaseException) -> str:
     return store_trouble(error) or unknown
 
 
-def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
-    """Have the worker in another process update a project, and wait for the result.
+def wait_for_run(store: Store, project: int, *, full: bool) -> dict[str, Any]:
+    """Have the worker in another process update a project, and wait for the result (`UpdateResult.to_dict`).
 
     Raises
     ------
@@ -208,7 +206,7 @@ def wait_for_run(store: Store, project: int, *, full: bool) -> UpdateResult:
         time.sleep(TICK)
         run = store.run_of(project) or NO_RUN
         if run["number"] > number and run["state"] == "done":
-            return UpdateResult.from_dict(run["result"])
+            return run["result"]
         if run["number"] > number and run["state"] == "failed":
             raise SoftirrError(run["message"])
         if time.time() - (store.noted("alive:worker") or {"at": 0.0})["at"] > SILENT_AFTER:
@@ -234,10 +232,9 @@ class _Progress:
     def __call__(self, phase: str, done: int, total: int | None) -> None:
         is_new = phase != self.state["phase"]
         self.state |= {"phase": phase, "done": done, "total": total}
-        if not is_new and time.monotonic() - self._reported_at < REPORT_EVERY:
-            return
-        self._reported_at = time.monotonic()
-        self._store.note(f"run:{self._project}", self.state)
+        if is_new or time.monotonic() - self._reported_at >= REPORT_EVERY:
+            self._reported_at = time.monotonic()
+            self._store.note(f"run:{self._project}", self.state)
 
     def end(self, **values: Any) -> None:
         """Store how the run ended."""

@@ -52,11 +52,6 @@ class TaskScorer:
             yield rows
             n_done, last = n_done + len(rows), rows[-1]["number"] if rows else last
 
-    def score_first(self, numbers: Sequence[int]) -> None:
-        """Score a few tasks, unless they have a score."""
-        if rows := self._store.unscored(self._project, len(numbers), only=numbers, fields=self._has_fields):
-            self.score(rows)
-
     def score(self, rows: Sequence[Row]) -> None:
         """Score tasks and store the results, unless the states of the TextAreas changed meanwhile.
 

@@ -9,10 +9,10 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.review.computations import answer_requests, summarize
@@ -23,7 +23,7 @@ from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
 from ml_backend.worker.control_states import ControlStates
-from ml_backend.worker.project_run import ProjectRun
+from ml_backend.worker.project_run import Found, ProjectRun
 from ml_backend.worker.reading import FEW, NEWEST, NOT_LISTED, TaskReader
 from ml_backend.worker.task_scorer import TaskScorer
 from ml_backend.worker.writing import PredictionWriter
@@ -42,8 +42,6 @@ ATTEND_EVERY = 1.0
 _PAUSE = 4
 """Pause after a look, as a multiple of the time that it took."""
 
-Found = TypeVar("Found")
-
 
 @dataclass(frozen=True)
 class UpdateResult:
@@ -61,11 +59,6 @@ class UpdateResult:
         """Return the output of ``softirr-ls sync --json``."""
         return {**asdict(self), "notes": [asdict(note) for note in self.notes]}
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> UpdateResult:
-        """Return the result that `to_dict` described."""
-        return cls(**{**values, "notes": tuple(Note(**note) for note in values["notes"])})
-
 
 class ProjectUpdate:
     """One update of one project.
@@ -82,8 +75,7 @@ class ProjectUpdate:
         fingerprint = run.fingerprint(self._provenance)
         if run.before["fingerprint"] != fingerprint:  # every task has to be read and scored again
             self._store.forget_scores(self._project)
-            self._store.read_again(self._project)
-            self._set(fingerprint=fingerprint, summary_stale=True, summary_due=0.0, pulled_at=None)
+            self._read_again(fingerprint=fingerprint, summary_stale=True, summary_due=0.0, pulled_at=None)
         self._states = ControlStates(run)
         self._tasks = TaskScorer(run, scorer, self._states)
         self._writer = PredictionWriter(run)
@@ -105,8 +97,7 @@ class ProjectUpdate:
         """
         started = time.monotonic()
         if full:
-            self._store.read_again(self._project)
-            self._set(pulled_at=None)
+            self._read_again(pulled_at=None)
         self._read_and_write()
         self._writer.keep_version()
         self._reader.users.update()
@@ -125,6 +116,11 @@ class ProjectUpdate:
 
     def _set(self, **values: Any) -> None:
         self._store.update_project(self._project, **values)
+
+    def _read_again(self, **values: Any) -> None:
+        """Have every task read again, and set columns of the project."""
+        self._store.read_again(self._project)
+        self._set(**values)
 
     def _result(self) -> UpdateResult:
         totals, counts = self._store.totals(self._project), dict(self._writer.counts)
@@ -165,11 +161,9 @@ class ProjectUpdate:
         row, now, versions = self._run.row(), time.time(), self._reader.other_versions()
         is_complete = row["pulled_at"] is not None and now - row["pulled_at"] <= self._run.operator.full_pull_seconds
         if not is_complete and row["pulled_at"] is not None:
-            self._store.read_again(self._project)
-            self._set(pulled_at=None)
+            self._read_again(pulled_at=None)
         if versions != row["other_versions"]:
-            self._store.read_again(self._project)
-            self._set(other_versions=versions)
+            self._read_again(other_versions=versions)
         is_new = not self._store.totals(self._project)["tasks"]
         if is_new and self._run.remote["task_number"] > FEW and needs_model(self._run.settings.measure):
             self._process(self._reader.find_newest()[:FIRST_TASKS])  # so that people see scores in seconds
@@ -216,7 +210,8 @@ class ProjectUpdate:
     def _process(self, numbers: Sequence[int]) -> None:
         """Read, score and write a few tasks before the others."""
         self._reader.read_each(numbers)
-        self._tasks.score_first(numbers)
+        if rows := self._store.unscored(self._project, len(numbers), only=numbers):
+            self._tasks.score(rows)
         self._writer.write(only=numbers)
 
     def _attend(self, *, first: Callable[[], None] = lambda: None) -> None:
@@ -271,7 +266,7 @@ class ProjectUpdate:
         summary, due = self._attending(lambda work: summarize(work, names, self._run.other_controls))
         if counts_fields(self._run.settings):  # first, so that an interrupted run scores again
             fits = self._tasks.fit_again(fits_of(summary))
-            summary |= {"fits": {name: fit.to_dict() for name, fit in fits.items()}} if fits else {}
+            summary |= {"fits": {name: asdict(fit) for name, fit in fits.items()}} if fits else {}
         notes = (*self._states.unanswered_notes(), *note_on_types(summary["not_compared"]))
         summary |= {
             "left_out": [note.what for note in notes],

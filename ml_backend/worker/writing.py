@@ -66,9 +66,8 @@ class PredictionWriter:
         creates = [row["number"] for row in rows if row["prediction_hash"] == NO_PREDICTION]
         changes = [row for row in rows if row["prediction_hash"] != NO_PREDICTION]
         self._n_written, self._n_to_write = 0, len(rows)
-        existing = self.store.totals(self.project)["predictions"]
         try:
-            if len(changes) >= REWRITE_FROM and len(changes) >= REWRITE_SHARE * existing:
+            if len(changes) >= max(REWRITE_FROM, REWRITE_SHARE * self.store.totals(self.project)["predictions"]):
                 self._rewrite(changes, set(creates))
                 return
             # A prediction without an id came from a bulk import: the next reading finds it.

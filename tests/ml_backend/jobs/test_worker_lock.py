@@ -102,7 +102,7 @@ class TestLock:
         bench.store.note("alive:worker", {"at": time.time()})
         serving.start()
         try:
-            assert wait_for_run(bench.store, project, full=True).created == 1
+            assert wait_for_run(bench.store, project, full=True)["created"] == 1
             bench.fake.before = lambda request: httpx.Response(401)
             with pytest.raises(SoftirrError, match="refused the token"):
                 wait_for_run(bench.store, project, full=False)
@@ -123,7 +123,7 @@ class TestLock:
         bench.store.note("alive:worker", {"at": time.time()})
         monkeypatch.setattr(bench.store, "want", want_and_run)
         monkeypatch.setattr("ml_backend.worker.runs.SILENT_AFTER", 1.0)
-        assert wait_for_run(bench.store, project, full=True).created == 1
+        assert wait_for_run(bench.store, project, full=True)["created"] == 1
 
     def test_a_worker_that_is_gone_is_reported(self, bench: Bench, project: int) -> None:
         with pytest.raises(SoftirrError, match="does not answer"):
