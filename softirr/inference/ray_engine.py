@@ -25,6 +25,8 @@ _SMALLEST_SHARE = 256
 """Directed pairs, of long texts some seconds of work, that are not worth a second task."""
 _TRIES = 3
 """Workers that end during one share before the share counts as the cause."""
+_STARTS = 3
+"""Maximum number of consecutive workers that fail to load the model; then no further one is started."""
 _PATIENCE = 600.0
 """Seconds to wait for a worker when there is none: a cluster may be starting a machine."""
 _LOG = logging.getLogger("softirr")
@@ -105,6 +107,7 @@ class RayEngine:
         self._starting: dict[Any, Any] = {}
         """Starting actors, by the reference of their `About` that is ready once the model is loaded."""
         self._actors: list[Any] = []
+        self._failed_starts = 0
         try:
             for _ in range(self.workers):
                 self._start()
@@ -149,19 +152,24 @@ class RayEngine:
             self._ray.kill(actor)
 
     def _started(self, reference: Any) -> About | None:
-        """Register a worker that has loaded the model; None if it failed, and the others do its work."""
+        """Register a worker that has loaded the model; if it failed, start another one and return None."""
         actor = self._starting.pop(reference)
         try:
             properties: About = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
             self._end(actor)
-            if not self._actors and not self._starting:
+            self._failed_starts += 1
+            if self._failed_starts < _STARTS:
+                self._start()
+            elif not self._actors and not self._starting:
                 raise InputError(
                     f"The workers of the Ray cluster could not load the model in {self._folder}: "
                     "the folder and softirr must be on every machine of the cluster."
                 ) from error
-            _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
+            else:
+                _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
             return None
+        self._failed_starts = 0
         self._actors.append(actor)
         return properties
 
