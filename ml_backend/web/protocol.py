@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 protocol = Blueprint("protocol", __name__)
 protocol.register_error_handler(Refused, refused)
 
+AFTER_SAVING = 0.7  # seconds in which a person who saved gets the next task, before the worker asks Label Studio
 LABEL_STUDIO_STORES_WITHIN = 5.0  # seconds after our reply
 PREDICT_BATCH = 20  # tasks scored between two checks of the time
 MOST_PAIRS_AT_ONCE = 20_000  # text comparisons of one task that a request may wait for
@@ -237,7 +238,7 @@ def _work(answers: Mapping[str, Any]) -> int:
 
 @protocol.post("/webhook")
 def receive() -> tuple[Response, int]:
-    """Mark the project as due; the secret names it, and the content is not trusted. Answers 202 at once.
+    """Mark the project as due soon; the secret names it, and the content is not trusted. Answers 202 at once.
 
     Label Studio switches a webhook off after a number of other answers, so no body is refused.
     `ml_backend.labelstudio.registration.WEBHOOK_ACTIONS` lists the actions.
@@ -248,7 +249,7 @@ def receive() -> tuple[Response, int]:
 
         def note() -> None:
             if store.is_connected(project):  # it may be disconnected meanwhile
-                store.want(project, full=is_training)
+                store.want(project, full=is_training, due_at=time.time() + AFTER_SAVING)
 
         services().background.do(note, key=("webhook", project, is_training))
     return jsonify({"status": "ok"}), 202
