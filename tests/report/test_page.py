@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,16 @@ def rows(n: int, hostile: str = "") -> list[tuple[str, str, str]]:
         for item in range(n)
         for step, rater in enumerate(("ann", "bob", "cy"), start=1)
     ]
+
+
+def test_equal_shown_numbers_have_one_shade() -> None:
+    """Cells with 0.349 and 0.351 both show 0.35."""
+    report_view = view(report_of(rows(5)).to_dict())
+    pairs = tuple(
+        replace(pair, agreement=value) for pair, value in zip(report_view.pairs, (0.349, 0.351, 0.9), strict=True)
+    )
+    text = report_page(replace(report_view, pairs=pairs))
+    assert len(re.findall(r'<td class="shade-4">0\.35 ', text)) == 4
 
 
 def test_a_report_without_an_agreement_has_a_page() -> None:

@@ -89,8 +89,8 @@ def _day(iso: str | None) -> str:
 
 
 def _shade(value: float | None) -> str:
-    """Class of a cell's shade, 0 to 10."""
-    return "" if value is None else f"shade-{min(10, max(0, round(value * 10)))}"
+    """Class of a cell's shade, 0 to 10, by the two decimals that it shows."""
+    return "" if value is None else f"shade-{min(10, max(0, round(round(value, 2) * 10)))}"
 
 
 def _charts(report_view: View) -> dict[str, Markup]:
