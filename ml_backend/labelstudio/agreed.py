@@ -8,7 +8,7 @@ from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.history import of_this_config
 from ml_backend.store.acts import GROUND_TRUTH, given_hash
 from softirr.answers.answer import COPIED
-from softirr.answers.labelstudio import control_texts, copied
+from softirr.answers.labelstudio import control_texts, copied, user_id
 from softirr.answers.labelstudio_results import with_turns
 from softirr.text import normalize
 
@@ -41,7 +41,7 @@ def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Read
             "source": GROUND_TRUTH,
             "annotation": annotation["id"],
             "edited": None if origin is None else origin != COPIED,
-            "reviewer_id": _user(annotation.get("updated_by")) or _user(annotation.get("completed_by")) or "",
+            "reviewer_id": user_id(annotation.get("updated_by")) or user_id(annotation.get("completed_by")) or "",
             "at": _seconds(annotation),
             "given_hash": given_hash(answers.get(control.name) or {}),
         }
@@ -51,7 +51,7 @@ def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Read
 def ground_truth_of(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the annotation of a task that a person set as ground truth."""
     starred = [annotation for annotation in _submitted(task) if annotation.get("ground_truth")]
-    return starred[0] if len(starred) == 1 and _user(starred[0].get("updated_by")) is not None else None
+    return starred[0] if len(starred) == 1 and user_id(starred[0].get("updated_by")) is not None else None
 
 
 def _submitted(task: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -64,12 +64,6 @@ def _submitted(task: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             and isinstance(annotation.get("id"), int)
         ):
             yield annotation
-
-
-def _user(value: Any) -> str | None:
-    if isinstance(value, Mapping):
-        value = value.get("id")
-    return None if value is None or isinstance(value, bool) else str(value)
 
 
 def _seconds(annotation: Mapping[str, Any]) -> float:

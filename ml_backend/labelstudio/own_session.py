@@ -13,7 +13,7 @@ from ml_backend.auth.session_users import session_client
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreachable
 from ml_backend.labelstudio.regions import turn_in_words
-from softirr.answers.labelstudio import AGREED_ID
+from softirr.answers.labelstudio import AGREED_ID, user_id
 from softirr.answers.labelstudio_results import control_kind, control_values, name_in_turn, with_turns
 
 _NUMBERS = ("rating", "number")
@@ -55,7 +55,7 @@ def copied_results(
     """
     of_control = [
         (
-            str(_user(annotation)),
+            user_id(annotation.get("completed_by")),
             [dict(result) for result in annotation.get("result") or () if result["from_name"] == control],
         )
         for annotation in annotations
@@ -209,11 +209,6 @@ class OwnSession:
 
 class _Gone(LabelStudioError):
     """Label Studio does not have the annotation any more."""
-
-
-def _user(annotation: Mapping[str, Any]) -> Any:
-    user = annotation.get("completed_by")
-    return user.get("id") if isinstance(user, Mapping) else user
 
 
 def _body(reply: httpx.Response) -> Any:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
-from softirr.answers.labelstudio import copied
+from softirr.answers.labelstudio import age, copied, user_id
+from softirr.answers.labelstudio_results import mappings
 from softirr.answers.region_overlap import MOST_REGIONS as MOST_AT_ONCE
 from softirr.answers.region_overlap import match_regions
 from softirr.answers.regions import Region, region_of
@@ -113,10 +114,10 @@ def _newest_regions(task: Mapping[str, Any], control: str, raters: Sequence[str]
 def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Each rater's newest annotation that counts, by the rules of `softirr.answers.labelstudio.raw_answers`."""
     newest: dict[str, Mapping[str, Any]] = {}
-    for annotation in task.get("annotations") or []:
-        rater = _rater(annotation)
+    for annotation in mappings(task.get("annotations")):
+        rater = user_id(annotation.get("completed_by")) or ""
         if rater in raters and not annotation.get("was_cancelled") and not copied(annotation, control):
-            newest[rater] = max(newest.get(rater, annotation), annotation, key=_age)
+            newest[rater] = max(newest.get(rater, annotation), annotation, key=age)
     return newest
 
 
@@ -158,20 +159,6 @@ def _box(region: Region) -> tuple[float, float, float, float] | None:
         return None
     x, top, right, bottom = bounds
     return round(x, 1), round(top, 1), round(right - x, 1), round(bottom - top, 1)
-
-
-def _rater(annotation: Any) -> str:
-    value = annotation.get("completed_by") if isinstance(annotation, Mapping) else None
-    return str(value.get("id", value.get("email")) if isinstance(value, Mapping) else value)
-
-
-def _age(annotation: Mapping[str, Any]) -> tuple[str, str, int]:
-    number = annotation.get("id")
-    return (
-        str(annotation.get("updated_at") or ""),
-        str(annotation.get("created_at") or ""),
-        number if isinstance(number, int) else 0,
-    )
 
 
 def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> list[_Region]:

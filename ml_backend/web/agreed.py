@@ -20,7 +20,7 @@ from ml_backend.web import arguments, responses
 from ml_backend.web.panel import LONGEST, allow_label_studio, allow_preflights, refused_as_json
 from ml_backend.web.responses import moment
 from ml_backend.web.running import marking, reviews, services
-from softirr.answers.labelstudio import is_agreed_answer
+from softirr.answers.labelstudio import is_agreed_answer, user_id
 from softirr.text import normalize
 
 agreed = Blueprint("agreed", __name__)
@@ -66,8 +66,8 @@ def accept() -> Response:
         result = list(agreed_results(project, task, fields, annotations))
         if not result:  # the annotation would count as the reviewer's own answer
             raise Refused(409, "An answer without any value cannot be saved in Label Studio: choose a value, or skip.")
-        agreed_answers = [row["id"] for row in annotations if is_agreed_answer(row) and _user(row) == who.user]
-        previous = agreed_answers[0] if agreed_answers else None
+        agreed_answers = (row for row in annotations if is_agreed_answer(row))
+        previous = next((row["id"] for row in agreed_answers if user_id(row.get("completed_by")) == who.user), None)
         number = session.save_ground_truth(project["number"], task["number"], result, annotation=previous)
     except LabelStudioError as error:
         raise Refused(502, str(error)) from None
@@ -130,11 +130,6 @@ def _ground_truth(annotations: Sequence[Mapping[str, Any]]) -> int | None:
     ground_truths = [row for row in annotations if row.get("ground_truth") and not is_agreed_answer(row)]
     is_choice = len(ground_truths) == 1 and ground_truths[0].get("updated_by") is not None
     return ground_truths[0]["id"] if is_choice else None
-
-
-def _user(annotation: Mapping[str, Any]) -> str:
-    user = annotation.get("completed_by")
-    return str(user["id"] if isinstance(user, Mapping) else user)
 
 
 def _suggestion(task: Row, name: str) -> Sequence[str]:

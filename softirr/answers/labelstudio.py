@@ -83,9 +83,9 @@ def read_task(
     """
     sources = [
         Source(
-            _user(source.get("completed_by")),
+            user_id(source.get("completed_by")),
             tuple(results_of(source)),
-            _age(source),
+            age(source),
             AGREED if is_agreed_answer(source) else SKIPPED if source.get("was_cancelled") else "",
             reason_without_results=(older or {}).get(position, ""),
         )
@@ -94,8 +94,8 @@ def read_task(
     for source in mappings(task.get("predictions")) if predictions else ():
         version = source.get("model_version") or ""
         if version not in (AGREEMENT_VERSION, CONSENSUS_VERSION):
-            sources.append(Source(f"{MODEL}{version}", tuple(results_of(source)), _age(source), is_prediction=True))
-    drafts = tuple(_user(draft.get("user")) or "" for draft in mappings(task.get("drafts")))
+            sources.append(Source(f"{MODEL}{version}", tuple(results_of(source)), age(source), is_prediction=True))
+    drafts = tuple(user_id(draft.get("user")) or "" for draft in mappings(task.get("drafts")))
     return TaskAnswers(task_id(task) if item is None else item, tuple(sources), drafts)
 
 
@@ -163,14 +163,14 @@ def task_id(task: Mapping[str, Any]) -> str:
     return normalize(str(task["id"]))
 
 
-def _user(value: Any) -> str | None:
+def user_id(value: Any) -> str | None:
     """Return the id of a user: Label Studio writes a number, an object or an email address."""
     if isinstance(value, Mapping):
         value = value.get("id", value.get("email"))
     return None if value is None or isinstance(value, bool) else normalize(str(value))
 
 
-def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
+def age(source: Mapping[str, Any]) -> tuple[str, str, int]:
     """Sort key for "newest": ISO dates of one server sort as strings."""
     id = source.get("id")
     return str(source.get("updated_at") or ""), str(source.get("created_at") or ""), id if isinstance(id, int) else 0
