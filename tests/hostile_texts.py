@@ -53,6 +53,7 @@ REPEATED = (
     *("grade 2 ", "a'", "MI ", "ß", "İ", "ﬃ"),
     *("Bad pain. ", "yes? ", "Monday ", "120/80 ", "5 mg/dl ", "5 Jan 2026 ", "no a but ", "38.5 °C ", "1/2 ", "1 2 "),
     *("2026-01-05 ", "5 mg x ", "+", "-+", "1e9", "=A1", "aeiou", "aa", "patient's "),
+    *("5 mg ", "twenty-", "more than "),
 )  # fmt: skip
 """What hostile texts repeat."""
 
