@@ -136,11 +136,16 @@ class TaskReader:
         """Return every task, and whether there are as many as the project counts.
 
         A list that is too short must not remove anything. It may lack a task or two while tasks come and go; then it is
-        requested again.
+        requested again. The list of a new project is what its pages have, because each of them is read.
         """
         for _ in range(TRIES_TO_LIST):
             n_before = self.client.project(self.number)["task_number"]
-            listed = tasks.dates(self.client, self.number)
+            if self.store.totals(self.project)["tasks"]:
+                listed = tasks.dates(self.client, self.number)
+            else:  # all tasks have to be read anyway
+                size = self._run.operator.page_size
+                self._read_pages(tasks.pages(self.client, self.number, page_size=size), total=n_before)
+                listed = {number: (stamp or "", n) for number, (stamp, n) in self.store.stamps(self.project).items()}
             n_after = self.client.project(self.number)["task_number"]
             if len(listed) >= min(n_before, n_after):
                 return listed, True

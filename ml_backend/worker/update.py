@@ -98,10 +98,8 @@ class ProjectUpdate:
         started = time.monotonic()
         if full:
             self._read_again(pulled_at=None)
-        self._read_and_write()
-        self._writer.keep_version()
+        self._read_score_and_write(summarize_now=full)
         self._reader.users.update()
-        self._summarize(now=full)
         self._attending(answer_requests)
         self._set(checked_at=time.time())
         if not self._reader.incomplete and self._store.marked(self._project, 1):
@@ -137,14 +135,15 @@ class ProjectUpdate:
 
     # --- reading, scoring and writing ---------------------------------------------------------------------------------
 
-    def _read_and_write(self) -> None:
-        """Read, score and write until Label Studio has the desired predictions."""
+    def _read_score_and_write(self, *, summarize_now: bool) -> None:
+        """Read, score and write until Label Studio has the desired predictions, and compute the report meanwhile."""
         number = self._run.number
         for _ in range(ROUNDS):
             counts_before = self._reader.remote_counts()
             self._read()
             self._states.settle(changed=bool(self._reader.changed))
-            self._score_and_write()
+            self._score()
+            self._write_and_summarize(now=summarize_now)
             if self._writer.is_complete():
                 return
             if self._reader.incomplete or self._reader.remote_counts() != counts_before or self._reader.find_newest():
@@ -185,7 +184,8 @@ class ProjectUpdate:
             if is_read.wait(SCORE_EVERY):
                 break
 
-    def _score_and_write(self) -> None:
+    def _score(self) -> None:
+        """Score the tasks without a score; during long scoring, predictions are written from time to time."""
         total = self._store.count_unscored(self._project)
         # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
         done, end = 0, self._store.highest(self._project)
@@ -203,7 +203,6 @@ class ProjectUpdate:
                 self._writer.write()
                 written_at = time.monotonic()
             self._attend(first=self._writer.write)
-        self._writer.write()
 
     # --- annotators' latest changes -----------------------------------------------------------------------------------
 
@@ -232,8 +231,8 @@ class ProjectUpdate:
         # the request stays, so a slow Label Studio would be asked without a break
         self._pause = max(ATTEND_EVERY, _PAUSE * (self._attended_at - started_at))
 
-    def _attending(self, compute: Callable[[ProjectWork], Found]) -> Found:
-        """Compute in a second thread, and process annotators' changes in the meantime."""
+    def _attending(self, compute: Callable[[ProjectWork], Found], *, first: Callable[[], None] = lambda: None) -> Found:
+        """Compute in a second thread; do something else first in the meantime, then process annotators' changes."""
 
         def begin(is_over: threading.Event) -> Found:
             def check() -> None:
@@ -245,25 +244,32 @@ class ProjectUpdate:
 
         run = self._run
         with run.beside(begin) as working:
+            first()
             while not wait([working], timeout=ATTEND_EVERY / 2).done:
                 run.check()
                 self._attend()
         return working.result()
 
-    # --- afterwards ---------------------------------------------------------------------------------------------------
+    # --- predictions and report ---------------------------------------------------------------------------------------
 
-    def _summarize(self, *, now: bool) -> None:
-        """Compute the report of the whole project if answers changed; at most one part in 20 of the time."""
+    def _write_and_summarize(self, *, now: bool) -> None:
+        """Write predictions, and compute the report of the whole project if answers changed.
+
+        Label Studio needs seconds for many predictions: the report is computed in this time. It takes at most one part
+        in 20 of the time.
+        """
         row, changed = self._run.row(), self._reader.changed
-        if row["summary"] is not None and not row["summary_stale"]:
-            return
-        if row["summary"] is not None and not now and time.time() < (row["summary_due"] or 0.0):
-            return  # the worker runs again when it is due
+        is_due = now or time.time() >= (row["summary_due"] or 0.0)
+        if row["summary"] is not None and not (row["summary_stale"] and is_due):
+            self._writer.write()
+            return  # the worker runs again when the report is due
         self._run.report("coefficients", 0, None)
         unanswered = self._states.preparation.unanswered
         names = [control.name for control in self._run.controls]
         names = [name for name in names if name not in unanswered] or names
-        summary, due = self._attending(lambda work: summarize(work, names, self._run.other_controls))
+        summary, due = self._attending(
+            lambda work: summarize(work, names, self._run.other_controls), first=self._writer.write
+        )
         if counts_fields(self._run.settings):  # first, so that an interrupted run scores again
             fits = self._tasks.fit_again(fits_of(summary))
             summary |= {"fits": {name: asdict(fit) for name, fit in fits.items()}} if fits else {}
@@ -277,7 +283,3 @@ class ProjectUpdate:
         self._set(summary=summary, summary_at=time.time(), summary_stale=is_stale, summary_due=due)
         if counts_fields(self._run.settings):
             self._writer.write()
-            if self._store.unknown_predictions(self._project):
-                self._reader.read_marked()
-                self._writer.write()
-            self._writer.keep_version()

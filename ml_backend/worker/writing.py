@@ -52,7 +52,6 @@ class PredictionWriter:
         self.counts = {"created": 0, "updated": 0, "deleted": 0}
         self.rejected: set[int] = set()
         self._n_refused = 0
-        self._is_version_removed = False  # Label Studio then forgets which version the project has chosen
 
     def write(self, *, only: Sequence[int] | None = None) -> None:
         """Write the predictions that differ from the desired ones; unknown ones are left to the next reading.
@@ -69,15 +68,16 @@ class PredictionWriter:
         try:
             if len(changes) >= max(REWRITE_FROM, REWRITE_SHARE * self.store.totals(self.project)["predictions"]):
                 self._rewrite(changes, set(creates))
-                return
-            # A prediction without an id came from a bulk import: the next reading finds it.
-            nameless = [row["number"] for row in changes if row["prediction_id"] is None]
-            self.store.forget_predictions(self.project, nameless)
-            self._change([row for row in changes if row["prediction_id"] is not None])
-            self._create(creates)
+            else:
+                # A prediction without an id came from a bulk import: the next reading finds it.
+                nameless = [row["number"] for row in changes if row["prediction_id"] is None]
+                self.store.forget_predictions(self.project, nameless)
+                self._change([row for row in changes if row["prediction_id"] is not None])
+                self._create(creates)
         except WriteUnknown as error:
             log.warning("project %d: %s", self.number, error)
             self._run.check()
+        self._keep_version()
 
     def is_complete(self) -> bool:
         """Whether Label Studio has the expected number of our predictions, and none is unknown."""
@@ -86,13 +86,13 @@ class PredictionWriter:
         n_predictions = self.client.model_versions(self.number).get(MODEL_VERSION, 0)
         return n_predictions == self.store.totals(self.project)["predictions"] - len(self.rejected)
 
-    def keep_version(self) -> None:
+    def _keep_version(self) -> None:
         """Choose our version for the project: the score column is empty for any other ``model_version``.
 
         If this backend is not connected to the project, the log reports another version.
         """
         remote = self._run.remote
-        current = None if self._is_version_removed else remote.get("model_version")
+        current = remote.get("model_version")
         is_other = current not in (None, "", MODEL_VERSION)
         if current == MODEL_VERSION and not remote.get("show_collab_predictions"):
             return
@@ -102,7 +102,9 @@ class PredictionWriter:
             )
         elif not is_other and self.store.totals(self.project)["predictions"]:
             # both fields in one request, or one resets the other
-            self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
+            chosen = {"model_version": MODEL_VERSION, "show_collab_predictions": False}
+            self.client.update_project(self.number, **chosen)
+            remote |= chosen
 
     def _outdated(self) -> list[Row]:
         return [row for row in self.store.to_write(self.project) if row["number"] not in self.rejected]
@@ -205,7 +207,7 @@ class PredictionWriter:
         for row in changes:
             self.counts["deleted" if row["desired"] is None else "updated"] += 1
         self.store.forget_predictions(self.project)
-        self._is_version_removed = True
+        self._run.remote["model_version"] = None  # Label Studio forgets which version the project has chosen
         self.client.delete_version(self.number, MODEL_VERSION)
         self.store.all_predictions_removed(self.project)
         numbers = [row["number"] for row in self._outdated()]

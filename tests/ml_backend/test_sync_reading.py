@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -103,9 +105,10 @@ class TestReadsLittle:
 
     def test_change_that_appears_after_its_date_is_found(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         """An annotation that becomes visible without another date is found by reading the last seconds once more."""
-        monkeypatch.setattr(reader_module, "AGAIN_AFTER", -1.0)
         tasks = answered(bench.fake, 10)
         bench.sync()
+        later = SimpleNamespace(time=lambda: time.time() + reader_module.AGAIN_AFTER)
+        monkeypatch.setattr("ml_backend.store.tasks.time", later)
         hidden = bench.fake.tasks[tasks[-1]]
         hidden["annotations"][0]["result"] = [region(["came late"])]
         bench.sync()
