@@ -102,9 +102,9 @@ class PredictionWriter:
             )
         elif not is_other and self.store.totals(self.project)["predictions"]:
             # both fields in one request, or one resets the other
-            chosen = {"model_version": MODEL_VERSION, "show_collab_predictions": False}
-            self.client.update_project(self.number, **chosen)
-            remote |= chosen
+            version = {"model_version": MODEL_VERSION, "show_collab_predictions": False}
+            self.client.update_project(self.number, **version)
+            remote |= version
 
     def _outdated(self) -> list[Row]:
         return [row for row in self.store.to_write(self.project) if row["number"] not in self.rejected]
