@@ -87,7 +87,7 @@ class TestCacheAndProgress:
             assert scorer == (None, None)
 
     def test_a_given_cache_stays_open(self) -> None:
-        memory_cache = caches.MemoryCache()
+        memory_cache = caches.PairCache()
         softirr.cohen_kappa(*TEXTS, Model(), cache=memory_cache)
         second_model = Model()
         softirr.cohen_kappa(*TEXTS, second_model, cache=memory_cache)

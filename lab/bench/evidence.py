@@ -31,7 +31,7 @@ from lab.experiments.wording import Subset
 from lab.results_table import table_head, table_row
 from softirr.errors import InputError
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.record import ANY, Record
 from softirr.terminal import Parser, positive
@@ -131,7 +131,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
         measure, cases = measure_by_name(name), []
         for population in populations(*sources, count=options.populations, subset=subset, items=options.items):
             print(name, population.source, population.kind, population.number, file=sys.stderr, flush=True)
-            cases.append(Case.of(population, measure, MemoryCache()))
+            cases.append(Case.of(population, measure, PairCache()))
         if cases and not options.aside:
             rows = [row for row in rows if row["measure"] != name] + [statistics(case) for case in cases]
             path.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))

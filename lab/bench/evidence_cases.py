@@ -12,7 +12,7 @@ from lab.bench.evidence_populations import Population
 from lab.bench.record_fit import LEAST_PAIRS, Row
 from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import PairEquivalence
@@ -50,7 +50,7 @@ class Case:
     truth: dict[str, float | None]
 
     @classmethod
-    def of(cls, population: Population, measure: Measure, cache: MemoryCache) -> Case:
+    def of(cls, population: Population, measure: Measure, cache: PairCache) -> Case:
         """Score a population."""
         table = population.table
         scorer = PairScorer(measure, table.texts, cache=cache)

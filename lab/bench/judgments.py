@@ -25,7 +25,7 @@ from lab.bench.function_measure import FunctionMeasure
 from lab.bench.record_fit import fit
 from lab.results_table import table_head
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.record import Record
 from softirr.terminal import Parser, positive
@@ -92,7 +92,7 @@ def simulated_cases(count: int, *, items: int, seed: int) -> Iterator[tuple[Case
         population = Population(
             _NAME, f"{number % 8}", "simulated", number, AnnotationTable.from_answers(rows), concept_of_text
         )
-        yield Case.of(population, measure, MemoryCache()), alpha
+        yield Case.of(population, measure, PairCache()), alpha
 
 
 def trials(count: int, judgments: Sequence[int] = JUDGMENTS, *, items: int = 100, seed: int = 0) -> Iterator[Trial]:

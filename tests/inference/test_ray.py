@@ -24,7 +24,7 @@ from softirr.inference.classifier import Outputs, PairClassifier
 from softirr.inference.models import ClassifierOptions
 from softirr.inference.ray_engine import RayEngine
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import SQLiteCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 from tests.inference.nodes import eventually
 from tests.inference.tiny import some_texts
@@ -167,7 +167,7 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
     left_texts, right_texts = np.triu_indices(len(TEXTS), 1)
     left_texts, right_texts = np.append(left_texts, 20), np.append(right_texts, 21)
     try:
-        with SQLiteCache(tmp_path / "pairs.sqlite") as cache:
+        with PairCache(tmp_path / "pairs.sqlite") as cache:
             scorer = PairScorer(on_ray, texts, cache=cache)
             with pytest.raises(SoftirrError, match=rf"^{191 * 2 % SHARE} comparisons .* ended 3 workers") as raised:
                 scorer.score(left_texts, right_texts)
@@ -193,7 +193,7 @@ import os, signal, sys
 import numpy as np
 from softirr.inference import ray_engine
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import SQLiteCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.pairs import PairScorer
 
 ray_engine._SHARE = 50
@@ -203,7 +203,7 @@ def progress(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 options = {"engine": "ray", "workers": 1, "device": "cpu", "precision": "float32", "threads": 1}
 made = measure("nli:" + model, **options, facts=False, label_order="c,n,e")
-scorer = PairScorer(made, texts, cache=SQLiteCache(cache), progress=progress)
+scorer = PairScorer(made, texts, cache=PairCache(cache), progress=progress)
 scores = scorer.score(*np.triu_indices(len(texts), 1))
 print(scorer.pairs_scored, *scores)
 made.close()

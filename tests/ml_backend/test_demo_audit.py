@@ -7,7 +7,7 @@ import pytest
 import softirr
 from ml_backend.demo import example
 from softirr.audit import ONLY, Judgments, apply, draw_sheet
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 
 SEEDS = 20
 NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
@@ -19,7 +19,7 @@ def test_audits_of_the_demo_cover_the_true_value() -> None:
 
     With the bundled model it is 20 of 20, and the interval a third narrower.
     """
-    table, key, cache = example.table(), example.key(), MemoryCache()
+    table, key, cache = example.table(), example.key(), PairCache()
     truth = softirr.agreement(example.table(concepts=True), "exact").coefficients
     n_covered = dict.fromkeys(NAMES, 0)
     for seed in range(SEEDS):

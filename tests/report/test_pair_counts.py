@@ -6,14 +6,14 @@ import pytest
 from rapidfuzz import fuzz
 
 import softirr
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 ROWS = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash"), ("3", "ann", "x")]
 OPTIONS = softirr.AgreementOptions(what_if=True, meanings=True)
 
 
-def counted(measure: FunctionMeasure, cache: MemoryCache | None = None) -> dict[str, int]:
+def counted(measure: FunctionMeasure, cache: PairCache | None = None) -> dict[str, int]:
     report = softirr.agreement(ROWS, measure, cache=cache, progress=None, options=OPTIONS)
     assert report.to_dict()["provenance"]["pairs_by_use"] == report.pairs_by_use
     return report.pairs_by_use
@@ -27,7 +27,7 @@ def test_each_pair_counts_once_under_its_first_use() -> None:
 
 
 def test_report_from_cache_has_the_same_counts() -> None:
-    cache, measure = MemoryCache(), FunctionMeasure(lambda a, b: 0.5)
+    cache, measure = PairCache(), FunctionMeasure(lambda a, b: 0.5)
     first = counted(measure, cache)
     n_asked = len(measure.asked)
     assert counted(measure, cache) == first and len(measure.asked) == n_asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,14 @@ from softirr.text import normalize
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+def numbered_texts(texts: Iterable[str]) -> tuple[list[str], Ints]:
+    """The different texts, normalized and sorted, and the number of each text among them, shape (n,)."""
+    normalized = [normalize(text) for text in texts]
+    different = sorted(set(normalized))
+    numbers = {text: number for number, text in enumerate(different)}
+    return different, np.array([numbers[text] for text in normalized], dtype=np.int64)
 
 
 def numbered_pairs(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], Ints, Ints]:
@@ -32,15 +40,11 @@ def numbered_pairs(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], Ints, I
         If an entry is not a pair of two texts.
     """
     try:
-        normalized = [(normalize(first), normalize(second)) for first, second in pairs]
+        texts, numbers = numbered_texts(text for first, second in pairs for text in (first, second))
     except (TypeError, ValueError, AttributeError):
         bad = next((pair for pair in pairs if not _is_pair(pair)), pairs) if isinstance(pairs, Collection) else pairs
         raise InputError(f"Pairs are of two texts each, but one is {bad!r:.60}.") from None
-    texts = sorted({text for pair in normalized for text in pair})
-    numbers = {text: number for number, text in enumerate(texts)}
-    ids = np.array([(numbers[first], numbers[second]) for first, second in normalized], dtype=np.int64)
-    left_texts, right_texts = ids.reshape(-1, 2).T
-    return texts, left_texts, right_texts
+    return texts, numbers[::2], numbers[1::2]
 
 
 def _is_pair(pair: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Stores of scored pairs, so that a model scores each pair once: in memory, in SQLite, and the store at a URL.
+"""The store of scored pairs, in SQLite, so that a model scores each pair once.
 
 The key of a pair consists of the hash of the model's content and the hashes of both texts; texts are never stored. The
 value is P(first ⇒ second) and P(second ⇒ first) (a symmetric measure stores the same number twice).
@@ -11,7 +11,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +24,10 @@ HASH_BYTES = 16
 ROWS_AT_ONCE = 10_000
 """Number of keys of one database query."""
 
+_LOG = logging.getLogger("softirr")
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""Codes of errors of SQLite."""
+
 
 def text_hash(text: str) -> bytes:
     """Hash of a normalized text, 16 bytes."""
@@ -31,74 +35,7 @@ def text_hash(text: str) -> bytes:
 
 
 class PairCache:
-    """A store of scored pairs, by default of none. The first hash of a pair is never greater than the second."""
-
-    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[Floats, Bools]:
-        """Values of the pairs, shape (n, 2), and whether each is known, shape (n,); unknown ones are 0."""
-        keys = _keys(model, pairs)
-        rows = {bytes(key): directions for key, *directions in self._read(list(dict.fromkeys(keys)))}
-        values = np.array([rows.get(key, (0.0, 0.0)) for key in keys], dtype=np.float64).reshape(-1, 2)
-        return values, np.array([key in rows for key in keys], dtype=bool)
-
-    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Floats) -> None:
-        """Store values of shape (n, 2); a later value replaces an earlier one."""
-        # the last of equal keys stays; sorted keys prevent deadlocks of two writers
-        rows = dict(zip(_keys(model, pairs), values.tolist(), strict=True))
-        if rows:
-            self._write([(key, *rows[key]) for key in sorted(rows)])
-
-    def close(self) -> None:
-        """Close files and connections."""
-
-    def _read(self, keys: list[bytes]) -> Iterable[tuple[bytes, float, float]]:
-        """Stored rows (key, forward, backward) of some keys."""
-        return []
-
-    def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
-        """Store rows (key, forward, backward)."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
-    """Key of each pair: the hash of the model's key and the hashes of both texts."""
-    base = hashlib.blake2b(model.encode("utf-8"), digest_size=HASH_BYTES)
-    keys = []
-    for first, second in pairs:
-        key = base.copy()
-        key.update(first + second)
-        keys.append(key.digest())
-    return keys
-
-
-_LOG = logging.getLogger("softirr")
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""Codes of errors of SQLite."""
-
-
-class MemoryCache(PairCache):
-    """Scored pairs in this process's memory."""
-
-    def __init__(self) -> None:
-        self._rows: dict[bytes, tuple[bytes, float, float]] = {}
-
-    def close(self) -> None:
-        """Delete all scored pairs."""
-        self._rows.clear()
-
-    def _read(self, keys: list[bytes]) -> Iterable[tuple[bytes, float, float]]:
-        return [self._rows[key] for key in keys if key in self._rows]
-
-    def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
-        self._rows.update((row[0], row) for row in rows)
-
-
-class SQLiteCache(PairCache):
-    """Scored pairs in an SQLite file that several processes and threads may use at once.
+    """Scored pairs in an SQLite file that several processes and threads may use at once, or in memory.
 
     A damaged file is renamed to ``FILE.damaged`` with a warning and replaced by an empty one, so its pairs are scored
     again. On a full disk a warning is logged and scoring continues.
@@ -106,7 +43,7 @@ class SQLiteCache(PairCache):
     Parameters
     ----------
     path
-        The file; it and its folder are made when missing.
+        The file; it and its folder are made when missing. By default this process's memory.
 
     Raises
     ------
@@ -114,58 +51,73 @@ class SQLiteCache(PairCache):
         If the file can't be made or opened.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = Path(path).expanduser()
+    def __init__(self, path: str | Path = ":memory:") -> None:
+        self.path = Path(path).expanduser()
         self._lock = threading.RLock()
         self._full = False
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._open_or_rebuild()
         except (OSError, sqlite3.OperationalError) as error:
-            raise InputError(f"The cache file {self._path} can't be opened for writing.") from error
+            raise InputError(f"The cache file {self.path} can't be opened for writing.") from error
+
+    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[Floats, Bools]:
+        """Values of the pairs, shape (n, 2), and whether each is known, shape (n,); unknown ones are 0.
+
+        The first hash of a pair is never greater than the second.
+        """
+        keys = _keys(model, pairs)
+        rows = self._guarded(self._read, list(dict.fromkeys(keys)))
+        values = np.array([rows.get(key, (0.0, 0.0)) for key in keys], dtype=np.float64).reshape(-1, 2)
+        return values, np.array([key in rows for key in keys], dtype=bool)
+
+    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Floats) -> None:
+        """Store values of shape (n, 2); a later value replaces an earlier one."""
+        # the last of equal keys stays; sorted keys prevent deadlocks of two writers
+        rows = dict(zip(_keys(model, pairs), values.tolist(), strict=True))
+        try:
+            self._guarded(self._write, [(key, *rows[key]) for key in sorted(rows)])
+        except sqlite3.OperationalError:
+            if not self._full:
+                self._full = True
+                _LOG.warning(
+                    "Scored pairs can't be written to the cache file %s and are kept in memory only.", self.path
+                )
 
     def close(self) -> None:
         """Closes the file."""
         with self._lock:
             self._connection.close()
 
-    def _read(self, keys: list[bytes]) -> list[Any]:
-        def read() -> list[Any]:
-            rows: list[Any] = []
-            for start in range(0, len(keys), ROWS_AT_ONCE):
-                batch = keys[start : start + ROWS_AT_ONCE]
-                marks = ",".join("?" * len(batch))
-                query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({marks})"  # noqa: S608
-                rows.extend(self._connection.execute(query, batch))
-            return rows
+    def __enter__(self) -> Self:
+        return self
 
-        return self._guarded(read)
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self, keys: list[bytes]) -> dict[bytes, tuple[float, float]]:
+        rows: dict[bytes, Any] = {}
+        for start in range(0, len(keys), ROWS_AT_ONCE):
+            batch = keys[start : start + ROWS_AT_ONCE]
+            marks = ",".join("?" * len(batch))
+            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({marks})"  # noqa: S608
+            rows |= {key: directions for key, *directions in self._connection.execute(query, batch)}
+        return rows
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
-        def write() -> list[Any]:
-            with self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO scored_pairs VALUES (?, ?, ?)", rows)
-            return []
+        with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO scored_pairs VALUES (?, ?, ?)", rows)
 
-        try:
-            self._guarded(write)
-        except sqlite3.OperationalError:
-            if not self._full:
-                self._full = True
-                _LOG.warning(
-                    "Scored pairs can't be written to the cache file %s and are kept in memory only.", self._path
-                )
-
-    def _guarded(self, work: Callable[[], list[Any]]) -> list[Any]:
+    def _guarded(self, work: Callable[[list[Any]], Any], rows: list[Any]) -> Any:
         with self._lock:
             try:
-                return work()
+                return work(rows)
             except sqlite3.DatabaseError as error:
                 if not _is_damage(error):
                     raise
                 self._connection.close()
                 self._open_or_rebuild(check=True)
-                return work()
+                return work(rows)
 
     def _open_or_rebuild(self, *, check: bool = False) -> None:
         try:
@@ -173,17 +125,17 @@ class SQLiteCache(PairCache):
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise
-            _LOG.warning("The cache file %s is damaged; it is put aside, and pairs are scored anew.", self._path)
-            aside = self._path.with_name(f"{self._path.name}.damaged")
+            _LOG.warning("The cache file %s is damaged; it is put aside, and pairs are scored anew.", self.path)
+            aside = self.path.with_name(f"{self.path.name}.damaged")
             for ending in ("-wal", "-shm"):
-                self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
-            if self._path.exists():
-                os.replace(self._path, aside)
+                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+            if self.path.exists():
+                os.replace(self.path, aside)
             self._connection = self._open(check=False)
 
     def _open(self, check: bool) -> sqlite3.Connection:
         # take the write lock at once: upgrading a read lock can fail whatever the timeout
-        connection = sqlite3.connect(self._path, timeout=120, isolation_level="IMMEDIATE", check_same_thread=False)
+        connection = sqlite3.connect(self.path, timeout=120, isolation_level="IMMEDIATE", check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -197,6 +149,17 @@ class SQLiteCache(PairCache):
             connection.close()
             raise
         return connection
+
+
+def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
+    """Key of each pair: the hash of the model's key and the hashes of both texts."""
+    base = hashlib.blake2b(model.encode("utf-8"), digest_size=HASH_BYTES)
+    keys = []
+    for first, second in pairs:
+        key = base.copy()
+        key.update(first + second)
+        keys.append(key.digest())
+    return keys
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
@@ -225,13 +188,13 @@ def open_cache(url: str | None = None) -> PairCache:
         from platformdirs import user_cache_path
 
         try:
-            return SQLiteCache(user_cache_path("softirr") / "pairs.sqlite")
+            return PairCache(user_cache_path("softirr") / "pairs.sqlite")
         except InputError as error:
             _LOG.warning("%s Scored pairs are kept in memory only.", error)
-            return MemoryCache()
+            return PairCache()
     if url == "none":
-        return MemoryCache()
+        return PairCache()
     scheme, separator, path = url.partition("://")
     if separator and scheme != "sqlite":
         raise InputError(f"A cache can't be at {scheme}://...; use none, a file or sqlite:///FILE.")
-    return SQLiteCache(path.removeprefix("/") if separator else url)
+    return PairCache(path.removeprefix("/") if separator else url)

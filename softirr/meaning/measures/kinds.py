@@ -6,7 +6,7 @@ do not depend on the scale.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -71,15 +71,11 @@ class KindMeasure(IndexedMeasure):
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The values of these texts."""
-        name = self.name.partition(":")[0]
+        family = self.name.partition(":")[0]
         if self._places is not None:
-            values = np.array([self._places[text] for text in texts], dtype=np.float64)
-            return _Numbers(values, ratio=name == "ratio", power=1 if name == "linear" else 2)
-        if name == "path":
-            return _Paths(texts)
-        if name == "ranking":
-            return _Rankings(texts)
-        return Exact().index(texts)
+            return _Numbers(np.array([self._places[text] for text in texts], dtype=np.float64), family)
+        indices: dict[str, Callable[[Sequence[str]], TextIndex]] = {"path": _Paths, "ranking": _Rankings}
+        return indices.get(family, Exact().index)(texts)
 
     def describe(self) -> Provenance:
         """The name of the kind."""
@@ -150,23 +146,18 @@ def _ordinal(table: AnnotationTable, values: Floats) -> Floats:
 
 
 class _Numbers(TextIndex):
-    """Differences, squared or not, or squared differences over sums."""
+    """Differences, squared or not (``linear``), or squared differences over sums (``ratio``)."""
 
-    def __init__(self, values: Floats, *, ratio: bool, power: int) -> None:
-        self._values, self._ratio, self._power = values, ratio, power
+    def __init__(self, values: Floats, kind: str) -> None:
+        self._values, self._kind = values, kind
 
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
-        return self._equivalence(self._values[left_texts], self._values[right_texts])
-
-    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        return self._equivalence(self._values[rows][:, None], self._values[columns][None, :]).astype(np.float32)
-
-    def _equivalence(self, a: Floats, b: Floats) -> Floats:
+        a, b = self._values[left_texts], self._values[right_texts]
         difference = a - b
-        if self._ratio:
+        if self._kind == "ratio":
             total = a + b
             difference = np.divide(difference, total, out=np.zeros_like(total), where=total > 0)
-        return np.asarray(1 - (np.abs(difference) if self._power == 1 else difference * difference))
+        return np.asarray(1 - (np.abs(difference) if self._kind == "linear" else difference * difference))
 
 
 class _Paths(TextIndex):
@@ -183,10 +174,10 @@ class _Paths(TextIndex):
                 self._first[number, depth] = prefixes.setdefault(path[: depth + 1], len(prefixes))
 
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
-        common = np.zeros(len(left_texts), dtype=np.int64)
-        for depth in range(self._first.shape[1]):
-            a, b = self._first[left_texts, depth], self._first[right_texts, depth]
-            common += (a == b) & (a >= 0)
+        levels = (
+            (self._first[left_texts, depth], self._first[right_texts, depth]) for depth in range(self._first.shape[1])
+        )
+        common = sum((a == b) & (a >= 0) for a, b in levels)
         return np.asarray(common / np.maximum(np.maximum(self._depth[left_texts], self._depth[right_texts]), 1))
 
 

@@ -148,9 +148,6 @@ class _ExactIndex(TextIndex):
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
         return (left_texts == right_texts).astype(np.float64)
 
-    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        return np.equal.outer(rows, columns).astype(np.float32)
-
 
 class _Separators(dict[int, int | None]):
     """Translation table, filled on demand, that replaces characters between words by spaces."""

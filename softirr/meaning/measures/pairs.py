@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, unique_pairs
-from softirr.meaning.measures.cache import MemoryCache, PairCache, open_cache, text_hash
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, find_keys, mutual, numbered_texts, unique_pairs
+from softirr.meaning.measures.cache import PairCache, open_cache, text_hash
 from softirr.meaning.measures.protocols import Measure
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar
-from softirr.text import normalize
 
 _CHEAP_AT_ONCE = 1 << 18
 """Number of pairs that a measure with blocks scores at once."""
@@ -65,14 +64,11 @@ class PairScorer:
         self.directional = measure.directional
         self.cheap = measure.has_blocks
         self.pairs_scored = 0
-        normalized = [normalize(text) for text in texts]
-        different = sorted(set(normalized))
-        numbers = {text: number for number, text in enumerate(different)}
-        self._ids = np.array([numbers[text] for text in normalized], dtype=np.int64)
+        different, self._ids = numbered_texts(texts)
         self._pipeline = measure.pipeline(different)
         self._texts = self._pipeline.texts
         self._progress = progress
-        self._cache = cache
+        self._cache = cache if measure.is_cached else None
         if cache is not None:
             measure.recall(cache)
         self._hashes: list[bytes] = []
@@ -155,7 +151,7 @@ class PairScorer:
         distinct_numbers, index = np.unique(np.concatenate([low, high]), return_inverse=True)
         texts = [self._texts[number] for number in distinct_numbers.tolist()]
         fresh = self.measure.directions(texts, index[: len(low)], index[len(low) :])
-        if self._cache is not None and self.measure.cache_key is not None:
+        if self._cache is not None:
             is_valid = ~np.isnan(fresh).any(axis=1)
             pairs, is_turned = self._hashed(low[is_valid], high[is_valid])
             self._cache.put(self.measure.cache_key, pairs, _turned(fresh[is_valid], is_turned))
@@ -164,7 +160,7 @@ class PairScorer:
     def _cached(self, low: Ints, high: Ints) -> tuple[Floats, Bools]:
         """Scores of the cache, 0 for unknown pairs, and which pairs it knows."""
         values, is_known = np.zeros((len(low), 2), dtype=np.float64), np.zeros(len(low), dtype=bool)
-        if self._cache is not None and self.measure.cache_key is not None:
+        if self._cache is not None:
             for start in range(0, len(low), _CACHE_READS):
                 chunk = slice(start, start + _CACHE_READS)
                 pairs, is_turned = self._hashed(low[chunk], high[chunk])
@@ -274,10 +270,8 @@ def cache_and_progress(
     if isinstance(progress, str) and progress != "auto":
         raise InputError(f"The option progress is {progress!r}, but can be auto, None or a function.")
     with ExitStack() as stack:
-        if cache is None and measure.is_cached:
-            cache = MemoryCache()
-        elif isinstance(cache, str):
-            url = None if cache == "auto" else cache
+        if not isinstance(cache, PairCache):
+            url = {"auto": None, None: "none"}.get(cache, cache)
             cache = stack.enter_context(open_cache(url)) if measure.is_cached else None
         reporter = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
         yield cache, reporter

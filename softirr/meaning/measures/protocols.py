@@ -80,14 +80,14 @@ class Measure(ABC):
         return Provenance(measure=self.raw_name)
 
     @property
-    def cache_key(self) -> str | None:
-        """Everything besides the texts that scores depend on; None if scores are not worth caching."""
-        return None
+    def cache_key(self) -> str:
+        """Everything besides the texts that scores depend on; empty if scores are not worth caching."""
+        return ""
 
     @property
     def is_cached(self) -> bool:
         """Whether there is a cache key, which a model may have to be opened for."""
-        return self.cache_key is not None
+        return bool(self.cache_key)
 
     def recall(self, cache: PairCache) -> None:  # noqa: B027 - most measures have nothing to recall
         """Take what an earlier run has left in the cache about the model."""
@@ -210,9 +210,11 @@ class TextIndex(ABC):
         """P(a ≡ b) of text left_texts[k] with text right_texts[k], shape (n,)."""
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns))."""
-        flat = self.pairs(np.repeat(rows, len(columns)), np.tile(columns, len(rows)))
-        return flat.astype(np.float32).reshape(len(rows), len(columns))
+        """P(a ≡ b) of every row text with every column text, shape (len(rows), len(columns)).
+
+        By default :meth:`pairs` of the numbers, broadcast.
+        """
+        return self.pairs(rows[:, None], columns[None, :]).astype(np.float32)
 
 
 class IndexedMeasure(Measure):

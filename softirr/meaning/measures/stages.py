@@ -9,14 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, mutual, numbered_texts
 from softirr.provenance import Provenance
-from softirr.text import normalize
 
 AskPairs = Callable[[Ints, Ints], Floats]
 AskBlock = Callable[[Ints, Ints], NDArray[np.float32]]
@@ -150,21 +148,22 @@ class RewrittenTexts(PreparedStage):
     ) -> None:
         self._codes, self._is_different, self._one_sided = codes, is_different, one_sided
         self._different, self._adjust = different, adjust
-        self._bits_of = np.zeros(len(forms), dtype=np.int64)
-        for k, code in enumerate(codes):
-            self._bits_of |= (code > 0).astype(np.int64) << k
-        normalized_forms = [normalize(text) for by_shared in forms for text in by_shared.values()]
-        self.texts = sorted(set(normalized_forms))
-        numbers = {text: number for number, text in enumerate(self.texts)}
-        keys = np.array([self._key(k, bits) for k, by in enumerate(forms) for bits in by], dtype=np.int64)
-        order = np.argsort(keys, kind="stable")
-        self._keys = keys[order]
-        self._numbers = np.array([numbers[text] for text in normalized_forms], dtype=np.int64)[order]
+        self._bits_of = np.array([max(by_shared) for by_shared in forms], dtype=np.int64)
+        self.texts, numbers = numbered_texts(form for by_shared in forms for form in by_shared.values())
+        texts = [text for text, by_shared in enumerate(forms) for _ in by_shared]
+        self._forms = np.zeros((len(forms), 1 << len(codes)), dtype=np.int64)
+        self._forms[texts, [bits for by_shared in forms for bits in by_shared]] = numbers
 
     def rewrite(self, left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints]:
         """The numbers, in `texts`, of the rewritten pairs."""
-        bits = self._shared(left_texts, right_texts)
-        return self._form(left_texts, bits), self._form(right_texts, bits)
+        bits = np.zeros(len(left_texts), dtype=np.int64)
+        for k, codes in enumerate(self._codes):
+            a, b = codes[left_texts], codes[right_texts]
+            is_shared = (a == b) | (self._one_sided & ((a == 0) | (b == 0)))
+            bits |= is_shared.astype(np.int64) << k
+        # an aspect that a text lacks, or that is not understood, is in none of its forms
+        left_bits, right_bits = bits & self._bits_of[left_texts], bits & self._bits_of[right_texts]
+        return self._forms[left_texts, left_bits], self._forms[right_texts, right_bits]
 
     def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Ask about the rewritten pairs that are not called different."""
@@ -172,21 +171,3 @@ class RewrittenTexts(PreparedStage):
         result = np.full((len(left_texts), 2), self._different() if is_different.any() else 0.0)
         result[~is_different] = self._adjust(ask(*self.rewrite(left_texts[~is_different], right_texts[~is_different])))
         return result
-
-    def _key(self, text: Any, bits: Any) -> Any:
-        return (text << len(self._codes)) | bits
-
-    def _shared(self, left_texts: Ints, right_texts: Ints) -> Ints:
-        """What pairs of texts share, as bits."""
-        bits = np.zeros(len(left_texts), dtype=np.int64)
-        for k, codes in enumerate(self._codes):
-            a, b = codes[left_texts], codes[right_texts]
-            is_same = (a == b) & (a > 0)
-            if self._one_sided:
-                is_same = is_same | ((np.minimum(a, b) == 0) & (np.maximum(a, b) > 0))
-            bits |= is_same.astype(np.int64) << k
-        return bits
-
-    def _form(self, texts: Ints, bits: Ints) -> Ints:
-        """The number, in `texts`, of each text's form."""
-        return self._numbers[np.searchsorted(self._keys, self._key(texts, bits & self._bits_of[texts]))]

@@ -16,7 +16,7 @@ import pytest
 import softirr
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import MemoryCache, PairCache, SQLiteCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.known_pairs import with_decisions, with_terminology
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
@@ -83,7 +83,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.fixture(params=["memory", "file"])
 def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PairCache]:
-    with MemoryCache() if request.param == "memory" else SQLiteCache(tmp_path / "pairs.sqlite") as store:
+    with PairCache() if request.param == "memory" else PairCache(tmp_path / "pairs.sqlite") as store:
         yield store
 
 

@@ -14,7 +14,7 @@ import pytest
 from softirr.errors import InputError
 from softirr.inference.models import PRECISIONS, ClassifierOptions
 from softirr.meaning.measures import engines
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.engines import OpenedLater, runs_on_processor
 from tests.programs import run_python
 
@@ -64,7 +64,7 @@ def test_second_run_loads_nothing_and_a_new_pair_loads_the_model(tmp_path: Path)
 
 
 def test_known_format_opens_nothing_until_a_pair_comes(later: Any, opened: list[str]) -> None:
-    cache = MemoryCache()
+    cache = PairCache()
     later().recall(cache, "model")
     assert opened == ["auto"]
     engine = later()
@@ -79,7 +79,7 @@ def test_known_format_opens_nothing_until_a_pair_comes(later: Any, opened: list[
 def test_another_model_or_machine_is_tried_again(
     later: Any, opened: list[str], monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    cache = MemoryCache()
+    cache = PairCache()
     later().recall(cache, "model")
     if change == "torch":
         monkeypatch.setattr(engines.metadata, "version", lambda _: "99.0")
@@ -104,7 +104,7 @@ def test_only_a_model_that_is_certain_to_run_on_the_processor_waits(
 
 def test_every_number_format_is_kept(later: Any, opened: list[str]) -> None:
     for precision in PRECISIONS[1:]:
-        cache = MemoryCache()
+        cache = PairCache()
         opened_engine = SimpleNamespace(precision=precision, max_length=7)
         OpenedLater(lambda _, engine=opened_engine: engine, ClassifierOptions()).recall(cache, "model")
         engine = later()

@@ -16,7 +16,7 @@ import torch
 
 from softirr.errors import InputError
 from softirr.meaning.measures import judge, measure
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.chat_server import _odds
 from softirr.meaning.measures.judge import read_probability
 from softirr.meaning.measures.pairs import PairScorer
@@ -195,7 +195,7 @@ def test_verbalised_from_a_server(folder: Path) -> None:
         assert "logprobs" not in behavior.requests[0] and len(behavior.requests) == 2
         assert behavior.headers[0]["Authorization"] == "Bearer k"
         behavior.answer = "I would say it is likely."
-        texts, cache = ["a", "b", "c"], MemoryCache()
+        texts, cache = ["a", "b", "c"], PairCache()
         scorer = PairScorer(quick(f"llm-verbalised:{url}"), texts, cache=cache)
         assert scorer.score(np.array([0]), np.array([2])).tolist() == [0.0]
         assert scorer.measure.provenance().failed_answers == 2

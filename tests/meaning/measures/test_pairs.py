@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.arrays import mutual
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
@@ -56,7 +56,7 @@ def test_values_are_the_measures_own_and_no_pair_is_asked_twice(
 ) -> None:
     source = directed()
     source.chunk = chunk  # type: ignore[attr-defined]
-    scorer = PairScorer(source, TEXTS, cache=MemoryCache() if with_cache else None)
+    scorer = PairScorer(source, TEXTS, cache=PairCache() if with_cache else None)
     for call in calls:
         left_texts, right_texts = [i for i, _ in call], [j for _, j in call]
         directions = scorer.entail(np.array(left_texts, dtype=np.int64), np.array(right_texts, dtype=np.int64))
@@ -94,7 +94,7 @@ def test_cheap_measures_count_each_pair_of_a_block_once(name: str) -> None:
 
 
 def test_progress_runs_to_all_pairs_also_when_some_are_known() -> None:
-    cache, reports = MemoryCache(), list[tuple[int, int]]()
+    cache, reports = PairCache(), list[tuple[int, int]]()
     PairScorer(directed(), TEXTS, cache=cache).score(np.array([0, 1]), np.array([1, 3]))
     source = directed()
     source.chunk = 4  # type: ignore[attr-defined]
@@ -121,7 +121,7 @@ def test_scores_outside_zero_and_one_are_refused() -> None:
 
 @pytest.mark.parametrize("kind", [directed, symmetric])
 def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
-    everything, cache = np.arange(len(TEXTS)), MemoryCache()
+    everything, cache = np.arange(len(TEXTS)), PairCache()
     left_texts, right_texts = np.repeat(everything, len(TEXTS)), np.tile(everything, len(TEXTS))
     PairScorer(kind(), TEXTS, cache=cache).score(left_texts, right_texts)
     plain_scores = PairScorer(kind(), TEXTS).score(left_texts, right_texts)

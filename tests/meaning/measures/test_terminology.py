@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import softirr
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.known_pairs import (
     MOST_NAMES,
     Terminologies,
@@ -112,7 +112,7 @@ def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None
 
 
 def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
-    cache, first, second = MemoryCache(), slow_measure(), slow_measure()
+    cache, first, second = PairCache(), slow_measure(), slow_measure()
     pairs = (np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3]))
     texts = ["heart attack", "chest pressure", "oppression", "cardiac disease"]
     known_scores = PairScorer(with_terminology(first, [HEART]), texts, cache=cache).score(*pairs)

@@ -11,7 +11,7 @@ import pytest
 import softirr
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.cache import MemoryCache
+from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.known_pairs import with_decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import combine_directions, policy_of, under_policy
@@ -66,7 +66,7 @@ def test_policy_decides_how_directions_combine(more_general: Any) -> None:
 
 
 def test_the_cache_sees_the_rewritten_pair() -> None:
-    cache = MemoryCache()
+    cache = PairCache()
     raw = Directed()
     left_texts, right_texts = np.array([0, 1, 1]), np.array([3, 3, 2])
     PairScorer(under_policy(raw, ANY_SEVERITY), TEXTS, cache=cache).score(left_texts, right_texts)
