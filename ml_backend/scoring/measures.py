@@ -8,7 +8,7 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.project_settings import ProjectSettings
@@ -16,10 +16,9 @@ from ml_backend.scoring.model_lock import ModelLock
 from softirr.meaning.measures import DEFAULT_MEASURE, takes
 from softirr.meaning.measures.suitability import BUNDLED
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
+from softirr.provenance import Progress
 from softirr.text import normalize
 
-Progress = Callable[[int, int], Any] | None
-"""Called with the numbers of done and of all pairs, if it is not None; may raise `Stopped`."""
 Decisions = Sequence[Mapping[str, Any]]
 """Reviewers' decisions (`Store.decisions`)."""
 
@@ -135,7 +134,7 @@ class LoadedMeasures:
         }
 
     @contextlib.contextmanager
-    def alone_with(self, measure: str, progress: Progress = None) -> Iterator[Progress]:
+    def alone_with(self, measure: str, progress: Progress | None = None) -> Iterator[Progress | None]:
         """Hold the model's lock if the measure needs a model: a model serves one job at a time.
 
         Yields the `progress` to pass to long work, which then lets short work go first between two batches.

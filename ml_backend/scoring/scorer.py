@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from ml_backend.scoring.details import control_details, mean, with_languages, without_items
-from ml_backend.scoring.measures import Decisions, LoadedMeasures, Progress, Stopped
+from ml_backend.scoring.measures import Decisions, LoadedMeasures, Stopped
 from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
 from softirr.answers.missing import MarkCounts
+from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
 
 if TYPE_CHECKING:
@@ -60,7 +61,11 @@ class Scorer(LoadedMeasures):
     """Scores tasks and projects with the measures of this process."""
 
     def task_details(
-        self, answers: Answers, preparation: AnswerPreparation, decisions: Decisions = (), progress: Progress = None
+        self,
+        answers: Answers,
+        preparation: AnswerPreparation,
+        decisions: Decisions = (),
+        progress: Progress | None = None,
     ) -> TaskDetails:
         """Return agreement, matches and suggestion of tasks, per control.
 
@@ -88,7 +93,11 @@ class Scorer(LoadedMeasures):
         return details
 
     def score_or_set_aside(
-        self, answers: Answers, preparation: AnswerPreparation, decisions: Decisions = (), progress: Progress = None
+        self,
+        answers: Answers,
+        preparation: AnswerPreparation,
+        decisions: Decisions = (),
+        progress: Progress | None = None,
     ) -> tuple[TaskDetails, dict[int, dict[str, Any]]]:
         """Score tasks together; if that fails, score them one by one, and without texts those that cannot be scored.
 
@@ -130,7 +139,7 @@ class Scorer(LoadedMeasures):
         preparation: AnswerPreparation,
         content: ReportContent = ReportContent(),
         *,
-        progress: Progress = None,
+        progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Return the report on one control over the whole project, without its items.
 
