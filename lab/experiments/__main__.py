@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.command import LabParser
 from lab.experiments.generate import NEGATIVES, SETTINGS
-from softirr.cli.arguments import add_model_options, add_seed, open_scoring
+from softirr.cli.arguments import add_model_options
 from softirr.numbers import plural
 from softirr.terminal import guarded, positive
 
@@ -73,7 +73,7 @@ def _add_synthetic(command: argparse.ArgumentParser) -> None:
     command.add_argument("--negatives", action="append", choices=NEGATIVES, help="kind of wrong concepts (all)")
     command.add_argument("--populations", type=positive, metavar="N", help="populations of each kind (30; 15 for sets)")
     command.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
-    add_seed(command)
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
@@ -129,15 +129,17 @@ def _scored(arguments: argparse.Namespace, argv: list[str], run: Callable[..., A
     """Score under the chosen measures and write the report."""
     from lab.experiments.analysis import Results
     from lab.experiments.report import PAGE, write_report
-    from lab.experiments.run import NamedMeasure, split_label
+    from lab.experiments.run import NamedMeasure
+    from softirr.meaning.measures.pairs import cache_and_progress
     from softirr.provenance import version
 
     names = arguments.measure or LEXICAL
     model_options = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
     options = {name: value for name, value in model_options.items() if value is not None}
     measures = [NamedMeasure.of(name, **options) for name in names]
-    with open_scoring(arguments, *(split_label(name)[1] for name in names)) as scoring:
-        results = Results.of(run(measures, **scoring))
+    uses_cache = max((entry.measure for entry in measures), key=lambda measure: measure.is_cached)
+    with cache_and_progress(uses_cache, arguments.cache or "auto", "auto") as (cache, progress):
+        results = Results.of(run(measures, cache=cache, progress=progress))
     folder = Path(arguments.output)
     made_by = f"{shlex.join(['python', '-m', 'lab.experiments', *argv])} (softirr {version()})"
     for table in write_report(results, folder, made_by, with_figures=arguments.plot):

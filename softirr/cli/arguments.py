@@ -1,34 +1,52 @@
-"""Options that several commands share, and the objects that commands make of them: measure, policy, chance, cache."""
+"""Options that several commands share, and the objects that commands make of them: measure, policy, chance."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError, on_command_line
-from softirr.terminal import bounded, print_json, progress_bar
+from softirr.terminal import bounded, print_json
 
 Group = argparse.ArgumentParser | argparse._ArgumentGroup
 
 
-def add_option(group: Group, usage: str, help: str, *, earlier: tuple[str, ...] = (), **settings: Any) -> None:
+def add_command(commands: Any, name: str, help: str) -> argparse.ArgumentParser:
+    """Add a command, or a step of one, with its line in the list of commands as its description."""
+    command: argparse.ArgumentParser = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+    return command
+
+
+def add_option(
+    group: Group, usage: str, help: str, *, earlier: tuple[str, ...] = (), default: Any = None, **settings: Any
+) -> None:
     """Add an option or argument.
 
     Parameters
     ----------
     usage : str
-        Name, and the name of its value if there is any, such as ``--item COLUMN``.
+        Name and value: ``--item COLUMN``, ``--text COLUMNS...`` if it may be repeated, ``--header first|none`` with its
+        choices. An option without a value is a flag.
     help : str
-        Description for ``--help``.
+        Description for ``--help``, which ends with the default unless it explains that itself.
     earlier : tuple of str
         Names that it had in earlier releases, which the help does not show.
     """
     name, _, value = usage.partition(" ")
-    settings |= {"metavar": value} if value else {}
+    if isinstance(default, str | int) and f"({default}" not in help:
+        help = f"{help} ({default})"
+    if not value:
+        settings = {"action": "store_true", **settings}
+    elif "|" in value:
+        settings |= {"choices": tuple(value.split("|")), "default": default}
+    elif value.endswith("..."):
+        settings |= {"metavar": value.removesuffix("..."), "default": [], "action": "append"}
+    else:
+        settings |= {"metavar": value, "default": default}
     action = group.add_argument(name, help=help, **settings)
     for old in earlier:
         group.add_argument(old, **{**settings, "dest": action.dest, "help": argparse.SUPPRESS})
@@ -36,42 +54,19 @@ def add_option(group: Group, usage: str, help: str, *, earlier: tuple[str, ...] 
 
 def add_scoring(command: argparse.ArgumentParser) -> None:
     """Add all options that agreement depends on: measure, policy, chance, and where models run."""
-    from softirr.meaning.measures import DEFAULT_MEASURE
-
-    group = command.add_argument_group("how texts are compared")
-    add_option(
-        group,
-        "--measure NAME",
-        f"measure that compares two texts; softirr measures lists the names ({DEFAULT_MEASURE})",
-        default=DEFAULT_MEASURE,
-    )
-    add_option(
-        group,
-        "--terminology PATH",
-        "look texts up in this terminology first; may be repeated",
-        action="append",
-        default=[],
-    )
-    _add_policy(group)
-    _add_computation(command)
-
-
-def _add_policy(group: Group) -> None:
     from softirr.answers.splitting import SPLITS, check_split
-    from softirr.meaning.policy.attributes import kinds_of
+    from softirr.meaning.measures import DEFAULT_MEASURE
+    from softirr.meaning.policy.attributes import KINDS, kinds_of
     from softirr.meaning.policy.rules import MORE_GENERAL, PRESETS
 
     attributes = _checked(lambda text: kinds_of([kind.strip() for kind in text.split(",") if kind.strip()]))
-    add = partial(add_option, group)
-    add(
-        "--policy NAME",
-        f"what counts as the same: {', '.join(PRESETS)}, or a JSON file (as-written)",
-        default="as-written",
-    )
+    add = partial(add_option, command.add_argument_group("how texts are compared"))
+    add("--measure NAME", "measure that compares two texts; softirr measures lists the names", default=DEFAULT_MEASURE)
+    add("--terminology PATH...", "look texts up in this terminology first; may be repeated")
+    add("--policy NAME", f"what counts as the same: {', '.join(PRESETS)}, or a JSON file", default="as-written")
     add(
         "--ignore KINDS",
-        "attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, "
-        "subject, cause; replaces the policy's list",
+        f"attributes that do not count, separated by commas: {', '.join(KINDS)}; replaces the policy's list",
         type=attributes,
     )
     add(
@@ -80,10 +75,9 @@ def _add_policy(group: Group) -> None:
         type=attributes,
     )
     add(
-        "--more-general",
+        f"--more-general {'|'.join(MORE_GENERAL)}",
         "whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); "
         "replaces the policy's choice",
-        choices=tuple(MORE_GENERAL),
     )
     add(
         "--split MODE",
@@ -91,6 +85,7 @@ def _add_policy(group: Group) -> None:
         "policy's choice",
         type=_checked(check_split),
     )
+    _add_computation(command)
 
 
 def _add_computation(command: argparse.ArgumentParser) -> None:
@@ -104,19 +99,10 @@ def _add_computation(command: argparse.ArgumentParser) -> None:
         choices=("auto", "exact", "permutation", "sample"),
         default="auto",
     )
-    add(
-        "--permutations N",
-        f"number of permutations for --chance permutation ({PERMUTATIONS})",
-        type=bounded(1_000_000),
-        default=PERMUTATIONS,
-    )
-    add(
-        "--assignment",
-        "how the texts of two sets are paired (optimal)",
-        choices=("optimal", "greedy"),
-        default="optimal",
-    )
-    add_seed(group)
+    count = bounded(1_000_000)
+    add("--permutations N", "number of permutations for --chance permutation", type=count, default=PERMUTATIONS)
+    add("--assignment optimal|greedy", "how the texts of two sets are paired", default="optimal")
+    add("--seed N", "random seed", type=int, default=0)
     add_model_options(group)
 
 
@@ -144,14 +130,9 @@ def add_judgments(group: Group) -> None:
     )
 
 
-def add_seed(group: Group) -> None:
-    """Add ``--seed``."""
-    add_option(group, "--seed N", "random seed (0)", type=int, default=0)
-
-
 def add_json(group: Group) -> None:
     """Add ``--json``."""
-    add_option(group, "--json", "print one JSON object", action="store_true")
+    add_option(group, "--json", "print one JSON object")
 
 
 def _checked(check: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -201,18 +182,6 @@ def build_measure(arguments: argparse.Namespace, name: str | None = None) -> Any
     return measure(name, terminology=arguments.terminology, policy=chosen_policy(arguments), **options)
 
 
-@contextlib.contextmanager
-def open_scoring(arguments: argparse.Namespace, *measures: str) -> Iterator[dict[str, Any]]:
-    """Cache and progress, as the parameters of every function that scores."""
-    from softirr.meaning.measures import takes
-    from softirr.meaning.measures.cache import open_cache
-
-    needs_cache = any(takes(name) == "model" for name in measures or (arguments.measure,))
-    with contextlib.ExitStack() as stack:
-        cache = stack.enter_context(open_cache(arguments.cache)) if needs_cache else None
-        yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}
-
-
 def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     """Print a report as text or as JSON."""
     if arguments.json:
@@ -223,7 +192,7 @@ def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     print(*report_lines(report, source=arguments.file), sep="\n")
 
 
-def report_values(report: Any) -> dict[str, Any]:
-    """A report as its JSON object, with the options of the command line in its notes."""
-    values: dict[str, Any] = report.to_dict()
-    return values | {name: [on_command_line(note) for note in values[name]] for name in ("warnings", "misfits")}
+def in_own_terms(result: Any) -> Any:
+    """A result with the options of the command line in its notes."""
+    names = [name for name in ("warnings", "misfits") if name in vars(result)]
+    return replace(result, **{name: tuple(map(on_command_line, getattr(result, name))) for name in names})

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from softirr.cli.arguments import (
+    add_command,
     add_json,
     add_option,
     add_scoring,
     agreement_options,
     build_measure,
-    open_scoring,
+    in_own_terms,
     print_report,
-    report_values,
 )
 from softirr.cli.read_answers import add_input_options, add_reading_options, read_table
 from softirr.defaults import JUDGMENTS
@@ -23,16 +22,15 @@ from softirr.numbers import plural
 from softirr.terminal import positive
 
 
-def add_command(commands: Any) -> None:
-    """Add ``audit`` and its steps to the commands."""
-    audit = commands.add_parser("audit", help="correct the coefficients with judgments of a random sample")
-    steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
-    sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the steps of ``audit``."""
+    steps = command.add_subparsers(title="steps", required=True, metavar="STEP")
+    sample = add_command(steps, "sample", "draw the pairs to judge, as CSV on standard output")
     group = sample.add_argument_group("what is drawn")
     add_option(
         group,
         "--judgments N",
-        f"number of pairs of texts to draw, including the pairs of --without ({JUDGMENTS})",
+        "number of pairs of texts to draw, including the pairs of --without",
         earlier=("--judgements",),
         type=positive,
         default=JUDGMENTS,
@@ -48,7 +46,7 @@ def add_command(commands: Any) -> None:
     add_input_options(sample)
     add_scoring(sample)
     sample.set_defaults(run=_sample, seed=None)
-    apply = steps.add_parser("apply", help="print the corrected coefficients, as score --judgments does")
+    apply = add_command(steps, "apply", "print the corrected coefficients, as score --judgments does")
     add_option(apply, "file FILE", "the file that the sheets were drawn from")
     add_option(apply, "judgments SHEET", "judged sheet; repeatable, for several draws or judges", nargs="+")
     add_json(apply)
@@ -66,16 +64,15 @@ def _sample(arguments: argparse.Namespace) -> int:
     positions = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
     seed = arguments.seed if arguments.seed is not None else seed_of(positions) if positions else 0
     table, measure = read_table(arguments), build_measure(arguments)
-    with open_scoring(arguments) as cache_and_progress:
-        sheet = draw_sheet(
-            table,
-            measure,
-            judgments=arguments.judgments,
-            seed=seed,
-            assignment=arguments.assignment,
-            without=positions.keys(),
-            **cache_and_progress,
-        )
+    sheet = draw_sheet(
+        table,
+        measure,
+        judgments=arguments.judgments,
+        seed=seed,
+        assignment=arguments.assignment,
+        without=positions.keys(),
+        cache=arguments.cache or "auto",
+    )
     if not sheet.units:
         raise InputError(
             f"Nothing is left to judge: the sheets of --without contain {plural(len(positions), 'unit')}, and "
@@ -92,7 +89,7 @@ def _apply(arguments: argparse.Namespace) -> int:
     from softirr.audit import apply
 
     table, measure = read_table(arguments), build_measure(arguments)
-    with open_scoring(arguments) as cache_and_progress:
-        report = apply(table, measure, arguments.judgments, options=agreement_options(arguments), **cache_and_progress)
-    print_report(report_values(report), arguments)
+    options, cache = agreement_options(arguments), arguments.cache or "auto"
+    report = apply(table, measure, arguments.judgments, options=options, cache=cache)
+    print_report(in_own_terms(report).to_dict(), arguments)
     return 0

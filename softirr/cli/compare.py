@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,21 +16,20 @@ from softirr.cli.arguments import (
     agreement_options,
     build_measure,
     chosen_policy,
-    open_scoring,
+    in_own_terms,
 )
 from softirr.cli.read_answers import add_reading_options, read_table
 from softirr.defaults import MARGIN
-from softirr.errors import InputError, on_command_line
+from softirr.errors import InputError
 from softirr.terminal import fraction, not_negative, print_json
 
 _WITHIN_ONE_FILE = ("measures", "policies", "models")
 
 
-def add_command(commands: Any) -> None:
-    """Add ``compare`` to the commands."""
-    compare = commands.add_parser("compare", help="compare files, measures, policies, or models with people")
-    add_option(compare, "files FILE", "two or more files, or one file with an option below", nargs="+")
-    choice = compare.add_argument_group("what is compared in one file").add_mutually_exclusive_group()
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of ``compare``."""
+    add_option(command, "files FILE", "two or more files, or one file with an option below", nargs="+")
+    choice = command.add_argument_group("what is compared in one file").add_mutually_exclusive_group()
     add = partial(add_option, choice)
     add("--measures NAME", "compare the agreement under these measures", nargs="+")
     add("--policies NAME", "compare the agreement under these policies (presets or files)", nargs="+")
@@ -40,13 +38,13 @@ def add_command(commands: Any) -> None:
         "compare each model with the people: these raters, or predictions of an export and raters named model:NAME",
         nargs="*",
     )
-    group = compare.add_argument_group("how it is compared")
+    group = command.add_argument_group("how it is compared")
     _add_comparison(group)
     add_judgments(group)
-    add_json(compare)
-    add_reading_options(compare)
-    add_scoring(compare)
-    compare.set_defaults(run=_compare)
+    add_json(command)
+    add_reading_options(command)
+    add_scoring(command)
+    command.set_defaults(run=_compare)
 
 
 def _add_comparison(group: Group) -> None:
@@ -55,10 +53,8 @@ def _add_comparison(group: Group) -> None:
     add = partial(add_option, group)
     add("--coefficient NAME", "what is compared (the headline; cohen_kappa with --models)", choices=coefficient_keys())
     same = group.add_mutually_exclusive_group()
-    add_option(same, "--paired", "use only items that all files have in common", action="store_true")
-    add_option(
-        same, "--independent", "treat items with the same id in two files as different items", action="store_true"
-    )
+    add_option(same, "--paired", "use only items that all files have in common")
+    add_option(same, "--independent", "treat items with the same id in two files as different items")
     add(
         "--margin X",
         f"with --models: difference below the people that counts as within their range ({MARGIN:g})",
@@ -71,18 +67,15 @@ def _add_comparison(group: Group) -> None:
         type=fraction,
     )
     add(
-        "--fail-unless",
+        "--fail-unless within|equivalent|passed",
         "with --models: exit with status 1 unless every model is within the range of the people, equivalent to "
         "them, or passed the alternative annotator test",
-        choices=("within", "equivalent", "passed"),
     )
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     _check(arguments)
-    comparison = _compared_models(arguments) if arguments.models is not None else _compared(arguments)
-    notes = {name: tuple(map(on_command_line, getattr(comparison, name))) for name in ("warnings", "misfits")}
-    comparison = replace(comparison, **notes)
+    comparison = in_own_terms(_compared(arguments) if arguments.models is None else _compared_models(arguments))
     if arguments.json:
         print_json(comparison.to_dict())
     else:
@@ -121,21 +114,21 @@ def _compared_models(arguments: argparse.Namespace) -> Any:
     # without names, or with the name of a model version, models are predictions of an export
     are_predictions = not arguments.models or any(name.startswith(MODEL) for name in arguments.models)
     table = read_table(arguments, arguments.files[0], models=are_predictions)
-    with open_scoring(arguments) as cache_and_progress:
-        return compare_models(
-            table,
-            arguments.models or None,
-            build_measure(arguments),
-            agreement_options(arguments),
-            coefficient=arguments.coefficient or "cohen_kappa",
-            margin=MARGIN if arguments.margin is None else arguments.margin,
-            epsilon=EPSILON if arguments.epsilon is None else arguments.epsilon,
-            judgments=arguments.judgments,
-            **cache_and_progress,
-        )
+    return compare_models(
+        table,
+        arguments.models or None,
+        build_measure(arguments),
+        agreement_options(arguments),
+        coefficient=arguments.coefficient or "cohen_kappa",
+        margin=MARGIN if arguments.margin is None else arguments.margin,
+        epsilon=EPSILON if arguments.epsilon is None else arguments.epsilon,
+        judgments=arguments.judgments,
+        cache=arguments.cache or "auto",
+    )
 
 
 def _compared(arguments: argparse.Namespace) -> Any:
+    from softirr.meaning.measures.pairs import cache_and_progress
     from softirr.meaning.policy.rules import find_policy
     from softirr.report.compare import compare, labels_of
 
@@ -147,15 +140,18 @@ def _compared(arguments: argparse.Namespace) -> Any:
         find_policy(policy)
     if policies and not chosen_policy(arguments).is_default:
         raise InputError("--policies names the policies, so --policy, --ignore and the like do not go with it.")
-    with open_scoring(arguments, *measures) as cache_and_progress:
+    scorers = [build_measure(arguments, name) for name in measures or (arguments.measure,)]
+    uses_cache = max(scorers, key=lambda scorer: scorer.is_cached)
+    with cache_and_progress(uses_cache, arguments.cache or "auto", "auto") as (cache, progress):
         return compare(
             compared,
-            build_measure(arguments) if not measures else arguments.measure,
+            scorers[0],
             agreement_options(arguments),
-            measures=[build_measure(arguments, name) for name in measures],
+            measures=scorers if measures else (),
             policies=policies,
             coefficient=arguments.coefficient,
             items="other" if arguments.independent else "same" if arguments.paired else "auto",
             judgments=arguments.judgments,
-            **cache_and_progress,
+            cache=cache,
+            progress=progress,
         )

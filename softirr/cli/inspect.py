@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from softirr.cli.arguments import add_json
+from softirr.cli.arguments import add_json, in_own_terms
 from softirr.cli.read_answers import add_input_options, read_tables
-from softirr.errors import Note, on_command_line
+from softirr.errors import Note
 from softirr.numbers import plural
 from softirr.terminal import print_json
 from softirr.text import printable, shortened
@@ -24,12 +23,11 @@ _SAMPLE = 10_000
 """Texts by which the language is recognized."""
 
 
-def add_command(commands: Any) -> None:
-    """Add ``inspect`` to the commands."""
-    inspect = commands.add_parser("inspect", help="show what softirr reads from a file, without scoring it")
-    add_input_options(inspect)
-    add_json(inspect)
-    inspect.set_defaults(run=_inspect)
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of ``inspect``."""
+    add_input_options(command)
+    add_json(command)
+    command.set_defaults(run=_inspect)
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
@@ -43,10 +41,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         tables = read_tables(arguments, needs_two=False)
     except UnknownColumns as unknown:
         return _show_columns(unknown, arguments)
-    inspections = {
-        name: replace(inspected(table), warnings=tuple(map(on_command_line, table.warnings)))
-        for name, table in tables.items()
-    }
+    inspections = {name: in_own_terms(inspected(table)) for name, table in tables.items()}
     samples = {name: table.texts[:: len(table.texts) // _SAMPLE + 1] for name, table in tables.items()}
     languages = {name: project_language(texts) for name, texts in samples.items()}
     if arguments.json:

@@ -7,13 +7,22 @@ Results go to standard output, progress and warnings to standard error. Exit sta
 from __future__ import annotations
 
 import argparse
+import importlib
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-from softirr.cli import audit, compare, inspect, measures, score
+from softirr.cli.arguments import add_command
 from softirr.terminal import Interrupts, Parser, end_process, guarded
 
-COMMANDS = (score, inspect, audit, compare, measures)
+COMMANDS = {
+    "score": "print the agreement of a file of answers",
+    "inspect": "show what softirr reads from a file, without scoring it",
+    "audit": "correct the coefficients with judgments of a random sample",
+    "compare": "compare files, measures, policies, or models with people",
+    "measures": "list the measures and what each needs",
+}
+"""Each is a module of this package."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,7 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     interrupts = Interrupts.caught() if argv is None else None
 
     def run() -> Any:
-        arguments = parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        arguments = parser(words).parse_args(words)
         return arguments.run(arguments)
 
     status = guarded(run, interrupts=interrupts)
@@ -30,14 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of every subcommand; the documentation test walks it."""
+def parser(words: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """The parser of the commands; only those among the words have their options, and load what these need."""
     top = Parser(prog="softirr", description="Inter-rater reliability of free text: how far raters agree in meaning.")
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_command(commands)
-    _describe(commands)
+    for name, help in COMMANDS.items():
+        command = add_command(commands, name, help)
+        if name in words:
+            importlib.import_module(f"softirr.cli.{name}").add_options(command)
     return top
 
 
@@ -49,13 +60,3 @@ class _Version(argparse.Action):
 
         print(f"softirr {version()}")
         parser.exit()
-
-
-def _describe(commands: argparse._SubParsersAction[Any]) -> None:
-    """Begin ``--help`` of each command with its line in the list of commands."""
-    for choice in commands._choices_actions:
-        command = commands.choices[choice.dest]
-        command.description = command.description or f"{(choice.help or '')[:1].upper()}{(choice.help or '')[1:]}."
-        for action in command._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                _describe(action)

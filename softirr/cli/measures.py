@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from softirr.cli.arguments import add_json
 from softirr.terminal import print_json
 
 
-def add_command(commands: Any) -> None:
-    """Add ``measures`` to the commands."""
-    measures = commands.add_parser("measures", help="list the measures and what each needs")
-    add_json(measures)
-    measures.set_defaults(run=_measures)
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of ``measures``."""
+    add_json(command)
+    command.set_defaults(run=_measures)
 
 
 def _measures(arguments: argparse.Namespace) -> int:

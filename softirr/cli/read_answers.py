@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from softirr.answers.kinds import TEXT
-from softirr.cli.arguments import Group, add_option, chosen_policy
+from softirr.cli.arguments import add_option, chosen_policy
 from softirr.errors import InputError
 from softirr.terminal import progress_bar
 
@@ -31,64 +31,39 @@ def add_input_options(command: argparse.ArgumentParser) -> None:
 
 def add_reading_options(command: argparse.ArgumentParser) -> None:
     """Add how a file of answers is read."""
-    group = command.add_argument_group("how the file is read")
-    _add_choice_options(group)
-    _add_meaning_options(group)
-
-
-def _add_choice_options(group: Group) -> None:
-    """Add what is read: columns and controls."""
-    add = partial(add_option, group)
+    add = partial(add_option, command.add_argument_group("how the file is read"))
     add("--item COLUMN", "column of the items")
     add("--rater COLUMN", "column of the raters", earlier=("--rater-column",))
-    add(
-        "--text COLUMNS",
-        "columns of the texts, each with its own report; a+b is one answer in two columns",
-        action="append",
-        default=[],
-    )
-    add("--raters COLUMNS", "a column for each rater, such as nurse_1,nurse_2", action="append", default=[])
-    add(
-        "--header",
-        "whether the first row names the columns; without a header they are 1, 2, 3 (first)",
-        choices=("first", "none"),
-        default="first",
-    )
-    add("--control NAME", "TextArea to read if a Label Studio export has several", action="append")
+    add("--text COLUMNS...", "columns of the texts, each with its own report; a+b is one answer in two columns")
+    add("--raters COLUMNS...", "a column for each rater, such as nurse_1,nurse_2")
+    first_row = "whether the first row names the columns; without a header they are 1, 2, 3"
+    add("--header first|none", first_row, default="first")
+    add("--control NAME...", "TextArea to read if a Label Studio export has several")
     add(
         "--predictions-as-raters",
         "count the predictions of each model version in an export as a rater",
         earlier=("--model-raters",),
-        action="store_true",
     )
     add(
-        "--regions",
-        "texts on regions: one answer of an annotation, or regions matched one to one (pooled)",
-        choices=("pooled", "matched"),
+        "--regions pooled|matched",
+        "texts on regions: one answer of an annotation, or regions matched one to one",
         default="pooled",
     )
-
-
-def _add_meaning_options(group: Group) -> None:
-    """Add who the raters are, what cells and rows mean, and the form of the file."""
-    add = partial(add_option, group)
     add("--rater-names FILE", "names of raters, as CSV with the columns rater,name")
     add("--ignore-raters NAMES", "raters to leave out, separated by commas")
-    add("--casefold", "treat texts that differ only in case as the same text", action="store_true")
-    add("--ignore-harakat", "treat texts that differ only in Arabic vowel signs as the same", action="store_true")
+    add("--casefold", "treat texts that differ only in case as the same text")
+    add("--ignore-harakat", "treat texts that differ only in Arabic vowel signs as the same")
     add(
-        "--empty",
+        "--empty missing|none",
         "what an empty cell is: a missing answer, or an answer without text (missing; none for item,rater,text)",
-        choices=("missing", "none"),
     )
     add(
         "--missing TEXTS",
         "texts that mark a missing answer, such as NA,n/a, or none (auto: NA, n/a, -, ? and similar, with a note)",
     )
     add(
-        "--repeats",
+        "--repeats set|first|last|refuse",
         "several rows of a rater on an item: a set, versions (the first or the last counts), or an error",
-        choices=("set", "first", "last", "refuse"),
     )
     add("--format NAME", "format of the file (auto: recognized from the content)", default="auto")
     add("--sheet NAME", "sheet of an Excel workbook (the only one with a table)")

@@ -17,9 +17,8 @@ from softirr.cli.arguments import (
     add_scoring,
     agreement_options,
     build_measure,
-    open_scoring,
+    in_own_terms,
     print_report,
-    report_values,
 )
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.defaults import SCHEMA_VERSION
@@ -30,9 +29,8 @@ EXACT = "exact"
 """A measure without a model, used if no field is a text."""
 
 
-def add_command(commands: Any) -> None:
-    """Add ``score`` to the commands."""
-    command = commands.add_parser("score", help="print the agreement of a file of answers")
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of ``score``."""
     output = command.add_argument_group("output")
     add_json(output)
     add = partial(add_option, output)
@@ -49,11 +47,9 @@ def add_command(commands: Any) -> None:
     add_judgments(fields)
     add_option(
         fields,
-        "--field NAME[=KIND]",
+        "--field NAME[=KIND]...",
         "a column or Label Studio control to score, and what its values are: text, nominal, set, set:jaccard, "
         "ordinal, ordinal:low,medium,high, interval, linear, ratio, date, path or ranking; may be repeated",
-        action="append",
-        default=[],
     )
     add_option(fields, "--weight COLUMN", "weight of each item: a column, key or field with a number of 0 or more")
     add_scoring(command)
@@ -63,6 +59,7 @@ def add_command(commands: Any) -> None:
 def score(arguments: argparse.Namespace) -> int:
     """Score the file of the command, and print and write the reports of its fields."""
     from softirr.answers.sheets import check_judged, read_sheet
+    from softirr.meaning.measures.pairs import cache_and_progress
     from softirr.report.agreement import agreement
     from softirr.report.fields import field_row
 
@@ -76,18 +73,14 @@ def score(arguments: argparse.Namespace) -> int:
     sheets = [read_sheet(path) for path in arguments.judgments]
     if sheets:
         check_judged(sheets)
-    measure, reports = build_measure(arguments), {}
-    options = agreement_options(
-        arguments,
-        reasons=arguments.reasons,
-        what_if=arguments.reasons,
-        meanings=arguments.output is not None and arguments.reasons,
-    )
-    with open_scoring(arguments) as cache_and_progress:
+    measure, reports, reasons = build_measure(arguments), {}, arguments.reasons
+    meanings = reasons and arguments.output is not None
+    options = agreement_options(arguments, reasons=reasons, what_if=reasons, meanings=meanings)
+    with cache_and_progress(measure, arguments.cache or "auto", "auto") as (cache, progress):
         for name, table in tables.items():
             judgments = sheets if name in texts else ()
-            report = agreement(table, measure, options=options, judgments=judgments, **cache_and_progress)
-            reports[name] = report_values(report)
+            report = agreement(table, measure, options=options, judgments=judgments, cache=cache, progress=progress)
+            reports[name] = in_own_terms(report).to_dict()
     # the only text of an export is the report, which lists the other fields
     is_only = len(texts) == 1 and not (arguments.field or arguments.control or arguments.text)
     main = next(iter(reports)) if len(reports) == 1 else next(iter(texts)) if is_only else None

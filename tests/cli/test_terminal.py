@@ -64,11 +64,11 @@ class TestCtrlC:
         path.write_text("\n".join(["item,rater,text", *(f"{row}{row[-9:]}" for row in rows)]), encoding="utf-8")
         # the first progress report about scoring stands for the progress bar that a user sees
         program = (
-            "import sys, softirr.cli.arguments, softirr.cli.main as program, contextlib\n"
+            "import sys, softirr.meaning.measures.pairs, softirr.cli.main as program, contextlib\n"
             "@contextlib.contextmanager\n"
             "def bar(*_):\n"
             "    yield lambda done, total: print('scored', done, flush=True) if done else None\n"
-            "softirr.cli.arguments.progress_bar = bar\n"
+            "softirr.meaning.measures.pairs.progress_bar = bar\n"
             f"sys.argv = ['softirr', 'score', {str(path)!r}, '--cache', 'none']\n"
             "program.main()\n"
         )
