@@ -61,8 +61,8 @@ def _sample(arguments: argparse.Namespace) -> int:
     from softirr.statistics.evidence.sampling_frames import seed_of
 
     sheets = [read_sheet(path) for path in arguments.without]
-    positions = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
-    seed = arguments.seed if arguments.seed is not None else seed_of(positions) if positions else 0
+    units = {unit for sheet in sheets for unit, _ in sheet.values}
+    seed = seed_of(sheets) if arguments.seed is None else arguments.seed
     table, measure = read_table(arguments), build_measure(arguments)
     sheet = draw_sheet(
         table,
@@ -70,16 +70,16 @@ def _sample(arguments: argparse.Namespace) -> int:
         judgments=arguments.judgments,
         seed=seed,
         assignment=arguments.assignment,
-        without=positions.keys(),
+        without=units,
         cache=arguments.cache or "auto",
     )
     if not sheet.units:
         raise InputError(
-            f"Nothing is left to judge: the sheets of --without contain {plural(len(positions), 'unit')}, and "
+            f"Nothing is left to judge: the sheets of --without contain {plural(len(units), 'unit')}, and "
             f"--judgments {arguments.judgments} includes them."
         )
     print(sheet.to_csv(), end="")
-    n_units = len(sheet.units) + len(positions)
+    n_units = len(sheet.units) + len(units)
     if n_units < arguments.judgments:
         print(f"softirr: the file has only {plural(n_units, 'unit')} to judge.", file=sys.stderr)
     return 0

@@ -25,9 +25,8 @@ from softirr.report.meaning_clusters import MeaningCluster, meaning_clusters
 from softirr.report.reason_counts import ReasonSummary, summarize_reasons
 from softirr.report.result_parts import ItemAgreement, coverage_of
 from softirr.report.results import AgreementReport
-from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, scored
+from softirr.report.scoring import Scoring, open_scoring, policy_used, scored
 from softirr.report.what_if import with_what_if
-from softirr.statistics.chance.expected import Chance
 
 
 def agreement(
@@ -111,27 +110,25 @@ def agreement(
     table, scorer = under_measure(table_from(answers, reading), measure, policy)
     sheets = read_sheets(judgments)
     if table.kind != TEXT:
-        options = replace(options, reasons=False, what_if=False)
+        options = replace(options, reasons=False, what_if=False, meanings=False)
     with open_scoring(scorer, options, cache, progress) as scoring, collect_pair_counts() as pair_counts:
         scored_table = scored(scoring.answers(table), options)
         # the meanings first: with many items, the draws of the estimates take much memory
-        meanings: tuple[MeaningCluster, ...] = ()
-        if options.meanings and table.kind == TEXT:
-            with pairs_used_for("meanings"):
-                meanings = meaning_clusters(scored_table.answers)
-        report = replace(_report(estimated(scored_table, sheets), scoring), meanings=meanings)
+        with pairs_used_for("meanings"):
+            meanings = meaning_clusters(scored_table.answers) if options.meanings else ()
+        report = _report(estimated(scored_table, sheets), scoring, meanings)
         if options.what_if:
             with pairs_used_for("what-if"):
                 report = with_what_if(report, table, scoring)
     return replace(report, pairs_by_use=dict(pair_counts))
 
 
-def _report(estimates: Estimated, scoring: Scoring) -> AgreementReport:
+def _report(estimates: Estimated, scoring: Scoring, meanings: tuple[MeaningCluster, ...]) -> AgreementReport:
     """The report of a table's estimates."""
-    scored_table, options = estimates.scored, estimates.scored.options
-    table, measure, exact = scored_table.table, scored_table.measure, scored_table.table.kind != TEXT
+    table, ratings, measure, options = estimates.table, estimates.ratings, estimates.measure, estimates.options
+    policy = policy_used(table, measure).to_dict() if table.kind == TEXT else None
     with pairs_used_for("matches and reasons"):
-        items = _items(scored_table, scoring)
+        items = _items(estimates, scoring)
     return AgreementReport(
         measure=measure.name,
         n_items=len(table.items),
@@ -142,35 +139,32 @@ def _report(estimates: Estimated, scoring: Scoring) -> AgreementReport:
         rater_pairs=assembly.rater_pairs(estimates),
         items=items,
         excluded=table.excluded,
-        provenance=replace(measure.provenance(), policy=None if exact else policy_used(table, measure).to_dict()),
+        provenance=replace(measure.provenance(), policy=policy),
         warnings=assembly.report_warnings(estimates),
         misfits=estimates.misfits,
-        options=_recorded(options, scored_table.chance)
-        | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
-        | {"split": None if table.split is None else table.split.to_dict()}
-        | {"weights": assembly.weights_of(table, scored_table.ratings)},
+        options=_recorded(estimates),
         seed=options.seed,
         input_sha256=table.sha256,
         alpha_without=assembly.alpha_without(estimates),
-        record=estimates.record,
+        record=None if estimates.record is None else estimates.record.measure,
         audit=estimates.audit,
         terminology=coverage_of(table, measure),
-        reasons=_reasons(table, scored_table.ratings, items) if options.reasons else None,
-        confusions=confusions(table, scored_table.ratings, scored_table.scores) if exact else (),
-        confusion_matrix=confusion_matrix(table, scored_table.ratings) if exact else None,
+        reasons=_reasons(table, ratings, items) if options.reasons else None,
+        confusions=confusions(table, ratings, estimates.scores),
+        confusion_matrix=confusion_matrix(table, ratings),
+        meanings=meanings,
     )
 
 
-def _items(scored_table: Scored, scoring: Scoring) -> tuple[ItemAgreement, ...]:
-    options = scored_table.options
-    item_options = ItemOptions(
-        expected=scored_table.summary.coefficients["fleiss_kappa"].expected,
-        beyond=scored_table.summary.beyond_chance,
+def _items(estimates: Estimated, scoring: Scoring) -> tuple[ItemAgreement, ...]:
+    options = ItemOptions(
+        expected=estimates.summary.coefficients["fleiss_kappa"].expected,
+        beyond=estimates.summary.beyond_chance,
         max_pairs=assembly.MOST_PAIRS_OF_ITEM,
-        explain=explainer(scored_table.table, scoring) if options.reasons else None,
-        matches=options.matches,
+        explain=explainer(estimates.table, scoring) if estimates.options.reasons else None,
+        matches=estimates.options.matches,
     )
-    return item_agreements(scored_table.answers, scored_table.ratings, scored_table.scores, item_options)
+    return item_agreements(estimates.answers, estimates.ratings, estimates.scores, options)
 
 
 def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgreement]) -> ReasonSummary:
@@ -180,8 +174,9 @@ def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgree
     return summarize_reasons(((item.id, [reason.with_broader() for reason in item.reasons]) for item in items), shared)
 
 
-def _recorded(options: AgreementOptions, chance: Chance | None) -> dict[str, Any]:
+def _recorded(estimates: Estimated) -> dict[str, Any]:
     """The options as the provenance has them: None for methods that were not used."""
+    table, options, chance = estimates.table, estimates.options, estimates.chance
     method = options.chance if chance is None else chance.method
     return {
         "chance": options.chance,
@@ -189,4 +184,9 @@ def _recorded(options: AgreementOptions, chance: Chance | None) -> dict[str, Any
         "target_error": options.target_se if method == "sample" else None,
         "assignment": options.assignment,
         "marginals": options.marginals,
+        "casefold": table.casefold,
+        "threshold": THRESHOLD,
+        "reasons": options.reasons,
+        "split": None if table.split is None else table.split.to_dict(),
+        "weights": assembly.weights_of(table, estimates.ratings),
     }

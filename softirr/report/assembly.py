@@ -16,7 +16,7 @@ from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.numbers import plural
-from softirr.report.evidence import MOST_CORRECTED, Estimated, Trio
+from softirr.report.evidence import ITEMS_BY_MEASURE, MOST_CORRECTED, Estimated, Trio, judgment_notes
 from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgreement
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
@@ -36,7 +36,7 @@ _LEVEL = 0.05
 
 def expected_agreement(estimates: Estimated) -> Expected:
     """Agreement by chance: by the measure, or corrected by judgments."""
-    chance, by_measure = estimates.scored.chance, estimates.scored.summary.coefficients
+    chance, by_measure = estimates.chance, estimates.summary.coefficients
     keys = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
     values = {name: by_measure[key].expected for name, key in keys.items()}
     method, error = (chance.method, chance.standard_error) if chance else ("exact", 0.0)
@@ -47,21 +47,20 @@ def expected_agreement(estimates: Estimated) -> Expected:
 
 def alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:
     """Krippendorff's alpha without each rater, if it is defined, the highest first."""
-    by_measure, posterior = estimates.scored.summary.by_measure, estimates.posterior
+    by_measure, posterior = estimates.summary.by_measure, estimates.posterior
     if by_measure is None:
         return ()
     center = by_measure.center if posterior is None else posterior.center
-    values = zip(estimates.scored.table.raters, alpha_without_each_rater(center).tolist(), strict=True)
+    values = zip(estimates.table.raters, alpha_without_each_rater(center).tolist(), strict=True)
     defined = ((rater, value) for rater, value in values if not np.isnan(value))
     return tuple(sorted(defined, key=lambda entry: (-entry[1], entry[0])))
 
 
 def raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:
     """Each rater with all others."""
-    scored_table = estimates.scored
-    trios = _trios(estimates, scored_table.summary.raters, scored_table.ratings.comparisons.pairs_of_rater)
-    ids = scored_table.table.raters
-    n_items = np.bincount(scored_table.ratings.rater, minlength=len(ids)).tolist()
+    trios = _trios(estimates, estimates.summary.raters, estimates.ratings.comparisons.pairs_of_rater)
+    ids = estimates.table.raters
+    n_items = np.bincount(estimates.ratings.rater, minlength=len(ids)).tolist()
     return tuple(
         RaterAgreement(id, n, *trio, *_contrast(estimates, number, trio[0]))
         for number, (id, n, trio) in enumerate(zip(ids, n_items, trios, strict=True))
@@ -70,14 +69,13 @@ def raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:
 
 def rater_pairs(estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
     """Each two raters who share an item."""
-    scored_table = estimates.scored
-    if scored_table.chance is None or not scored_table.summary.rater_pairs:
+    if estimates.chance is None or not estimates.summary.rater_pairs:
         return ()
-    expected = scored_table.chance.cohen.tolist()
-    trios = _trios(estimates, scored_table.summary.rater_pairs, lambda pair: np.array([pair]))
+    expected = estimates.chance.cohen.tolist()
+    trios = _trios(estimates, estimates.summary.rater_pairs, lambda pair: np.array([pair]))
     if len(trios) <= MOST_CORRECTED and estimates.posterior is not None and estimates.collected is not None:
         expected = estimates.posterior.center.pair_expected[:, 0].tolist()
-    comparisons, ids = scored_table.ratings.comparisons, scored_table.table.raters
+    comparisons, ids = estimates.ratings.comparisons, estimates.table.raters
     rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(
         RaterPairAgreement((ids[a], ids[b]), n, observed, by_chance, kappa, sigma)
@@ -117,11 +115,10 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
 
 def report_warnings(estimates: Estimated) -> tuple[str, ...]:
     """Sentences that a reader of the numbers should know."""
-    scored_table = estimates.scored
-    table, ratings, summary = scored_table.table, scored_table.ratings, scored_table.summary
+    table, ratings, summary = estimates.table, estimates.ratings, estimates.summary
     n = len(ratings.comparable_items)
     warnings = list(estimates.warnings)
-    if table.split is None and scored_table.measure.stage(Sentences) is not None:
+    if table.split is None and estimates.measure.stage(Sentences) is not None:
         n_paragraphs = sum(any(len(sentences(text)) > 1 for text in texts) for texts in table.written)
         if n_paragraphs:
             warnings.append(
@@ -151,7 +148,9 @@ def report_warnings(estimates: Estimated) -> tuple[str, ...]:
             f"{'is' if len(left_out) == 1 else 'are'} not in Cohen's mean: the two raters share only one "
             "item, or all their answers are equivalent."
         )
-    return (*warnings, *estimates.notes)
+    if estimates.collected is not None:
+        warnings += [ITEMS_BY_MEASURE, *judgment_notes(estimates.collected)]
+    return tuple(warnings)
 
 
 def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
@@ -200,26 +199,24 @@ def _contrast(
     (Coefficient or None, Coefficient or None)
         (None, None) with fewer than three raters, with more than ``MOST_RATERS``, or if the others share no item.
     """
-    n_raters, by_measure = len(estimates.scored.table.raters), estimates.scored.summary.by_measure
+    n_raters, by_measure, posterior = len(estimates.table.raters), estimates.summary.by_measure, estimates.posterior
     if not 3 <= n_raters <= MOST_RATERS or agreement.value is None or by_measure is None:
         return None, None
-    comparisons = estimates.scored.ratings.comparisons
-    of_rater = comparisons.of_rater(rater)
-    of_others = np.setdiff1d(np.arange(len(comparisons.left_rows)), of_rater, assume_unique=True)
+    comparisons = estimates.ratings.comparisons
+    all_pairs = np.arange(len(comparisons.rater_pairs))
+    pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
+    of_others, of_rater = comparisons.of_pairs(pairs), comparisons.of_rater(rater)
     if not len(of_others):
         return None, None
-    measured = by_measure.agreement(of_others), estimates.scored.summary.raters[rater][0]
-    agreement_of_others, posterior = measured[0].coefficient, estimates.posterior
+    measured = by_measure.agreement(of_others), estimates.summary.raters[rater][0]
+    agreement_of_others, samples = measured[0].coefficient, list[Estimate | Sample](measured)
     if posterior is not None:
-        all_pairs = np.arange(len(comparisons.rater_pairs))
-        pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
         agreement_of_others = posterior.of_pairs(pairs, agreement_of_others, agreement_of_others)[0]
-    samples = [Sample(estimate.coefficient, estimate.draws, estimate.items) for estimate in measured]
     if posterior is not None and estimates.collected is not None:
-        pairs_of_both = (agreement_of_others, of_others), (agreement, of_rater)
+        coefficients = agreement_of_others, agreement
         samples = [
-            Sample(coefficient, posterior.over(partial(Draws.observed_of, comparisons=rows)), sample.items)
-            for (coefficient, rows), sample in zip(pairs_of_both, samples, strict=True)
+            Sample(coefficient, posterior.over(partial(Draws.observed_of, comparisons=rows)), estimate.items)
+            for coefficient, rows, estimate in zip(coefficients, (of_others, of_rater), measured, strict=True)
         ]
     change = difference(*samples)
     if agreement_of_others.value is None or change.value is None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, count
+from dataclasses import replace
+from itertools import chain, combinations, count
 from typing import Any
 
 from softirr.answers.table import AnnotationTable
@@ -15,20 +16,17 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import plural
-from softirr.report.compared_parts import (
-    NOT_AUDITED,
-    Part,
-    choose_coefficient,
-    comparable_items,
-    differences_of,
-    estimated_part,
-    few_items,
-    reading_notes,
-)
+from softirr.report.compared_parts import NOT_AUDITED, comparable_items, difference_of, few_items, reading_notes
 from softirr.report.comparison import Comparison
-from softirr.report.inputs import AgreementOptions, is_table, table_from
+from softirr.report.evidence import Estimated, estimated
+from softirr.report.inputs import AgreementOptions, is_table, read_sheets, table_from
 from softirr.report.items import text_under_measure
-from softirr.report.scoring import open_scoring, policy_used
+from softirr.report.key_figures import HEADLINE
+from softirr.report.scoring import open_scoring, policy_used, scored
+from softirr.statistics.coefficients.intervals import Sample
+from softirr.statistics.coefficients.registry import definition
+from softirr.statistics.comparisons.difference import at_levels, holm, holm_levels
+from softirr.statistics.comparisons.groups import Difference, Group
 
 _SEPARATE_CHANCE = (
     "Each coefficient is corrected for the agreement by chance of its own part, so parts with different wording can "
@@ -111,11 +109,18 @@ def compare(
         parts_to_score = _on_one_table(table_from(tables), measure, measures, policies)
         if len(parts_to_score) < 2:
             raise InputError(f"A comparison needs at least two different {compared}.")
-    compared_parts = []
+    sheets, unused_sheets, entries = read_sheets(judgments), [], dict[str, Estimated]()
     for label, (table, scorer) in parts_to_score.items():
         with open_scoring(scorer, options, cache, progress) as scoring:
-            compared_parts.append(estimated_part(scoring, label, table, judgments))
-    return _comparison(compared_parts, coefficient, compared, items, adjust)
+            scored_table = scored(scoring.answers(table), scoring.options)
+            try:
+                entries[label] = estimated(scored_table, sheets)
+            except InputError as error:
+                if not sheets:
+                    raise
+                entries[label] = estimated(scored_table)
+                unused_sheets.append(f"{label}: the judgments are not used. {error}")
+    return _comparison(entries, unused_sheets, coefficient, compared, items == "other", adjust)
 
 
 def _several(tables: Any, common_items: bool) -> dict[str, AnnotationTable]:
@@ -143,34 +148,74 @@ def _on_one_table(
     return {label: text_under_measure(table, measure, policy) for label, policy in zip(labels, policies, strict=True)}
 
 
-def _comparison(entries: Sequence[Part], requested: str | None, compared: str, items: str, adjust: bool) -> Comparison:
-    name = choose_coefficient(entries, requested)
-    samples = [entry.sample(name) for entry in entries]
+def _comparison(
+    entries: Mapping[str, Estimated],
+    unused_sheets: Sequence[str],
+    requested: str | None,
+    compared: str,
+    are_other_items: bool,
+    adjust: bool,
+) -> Comparison:
+    estimates = list(entries.values())
+    name = _chosen_coefficient(estimates) if requested is None else definition(requested).key
+    samples = [entry.sample_of(name) for entry in estimates]
     groups = [
-        entry.group(sample, entry.estimates.coefficients[name]) for entry, sample in zip(entries, samples, strict=True)
+        Group(label, len(sample.items), len(entry.table.raters), entry.coefficients[name])
+        for (label, entry), sample in zip(entries.items(), samples, strict=True)
     ]
-    differences = differences_of(groups, samples, items == "other", adjust)
+    differences = _differences(groups, samples, are_other_items, adjust)
     n_judged = sum(group.audited for group in groups)
     warnings = [
-        *reading_notes({entry.label: entry.scored.table for entry in entries}),
+        *reading_notes({label: entry.table for label, entry in entries.items()}),
         _SEPARATE_CHANCE,
         *few_items(groups),
-        *(f"{entry.label}: the judgments are not used. {entry.problem}" for entry in entries if entry.problem),
+        *unused_sheets,
         *([NOT_AUDITED] if n_judged == 0 else [_AUDITED_IN_PART] if n_judged < len(groups) else []),
-        *dict.fromkeys(chain.from_iterable(entry.estimates.warnings for entry in entries)),
+        *dict.fromkeys(chain.from_iterable(entry.warnings for entry in estimates)),
     ]
     return Comparison(
         name,
         tuple(groups),
-        differences,
-        measure=", ".join(dict.fromkeys(entry.scored.measure.name for entry in entries)),
-        policy=Policy() if compared == "policies" else policy_used(entries[0].scored.table, entries[0].scored.measure),
+        tuple(differences),
+        measure=", ".join(dict.fromkeys(entry.measure.name for entry in estimates)),
+        policy=Policy() if compared == "policies" else policy_used(estimates[0].table, estimates[0].measure),
         compared=compared,
         paired=bool(differences) and all(change.n_shared > 1 for change in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,
         warnings=tuple(warnings),
-        misfits=tuple(dict.fromkeys(chain.from_iterable(entry.estimates.misfits for entry in entries))),
+        misfits=tuple(dict.fromkeys(chain.from_iterable(entry.misfits for entry in estimates))),
     )
+
+
+def _chosen_coefficient(estimates: Sequence[Estimated]) -> str:
+    """The first coefficient of ``HEADLINE`` that most tables have."""
+
+    def n_defined(name: str) -> int:
+        return sum(entry.summary.coefficients[name].value is not None for entry in estimates)
+
+    return max(HEADLINE, key=n_defined)
+
+
+def _differences(
+    groups: Sequence[Group], samples: Sequence[Sample], independent: bool, adjust: bool
+) -> list[Difference]:
+    """Every two groups: the later one minus the earlier one.
+
+    Adjusted intervals exclude 0 if the adjusted p is below 0.05.
+    """
+    pairs = list(combinations(groups, 2))
+    differences = [
+        difference_of(pair, of_pair, independent=independent)
+        for pair, of_pair in zip(pairs, combinations(samples, 2), strict=True)
+    ]
+    if not adjust or len(differences) < 2:
+        return differences
+    p_values = [entry.p for entry in differences]
+    levels, adjusted = holm_levels(p_values), holm(p_values)
+    return [
+        replace(entry, difference=at_levels(entry.difference, min(a.n_items, b.n_items), level, level), p_adjusted=p)
+        for entry, (a, b), level, p in zip(differences, pairs, levels, adjusted, strict=True)
+    ]
 
 
 def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTable]:

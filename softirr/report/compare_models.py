@@ -21,14 +21,14 @@ from softirr.report.compared_parts import (
     NOT_AUDITED,
     JudgedRaters,
     comparable_items,
-    differences_of,
-    estimated_part,
+    difference_of,
     few_items,
     reading_notes,
 )
 from softirr.report.comparison import Comparison
+from softirr.report.evidence import with_fit
 from softirr.report.inputs import AgreementOptions, table_from
-from softirr.report.scoring import Scoring, open_scoring, policy_used, scored
+from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, scored
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.comparisons.difference import equivalence_p, holm
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group, verdict, with_adjusted_intervals
@@ -204,11 +204,12 @@ class _Contrasts:
 
     def _add(self, shared: AnnotationTable, model: str, label: str) -> None:
         """Compare a model on the items that it shares with two people."""
-        people = estimated_part(self.scoring, label, shared.part(raters=self.people))
-        everyone = estimated_part(self.scoring, model, shared)
-        self.misfits |= dict.fromkeys(everyone.estimates.misfits)
-        self.warnings += everyone.estimates.warnings
-        samples: Sequence[Sample] = (people.sample(self.coefficient), everyone.rater_sample(self.coefficient, model))
+        people = scored(self.scoring.answers(shared.part(raters=self.people)), self.scoring.options)
+        everyone = with_fit(scored(self.scoring.answers(shared), self.scoring.options))
+        self.misfits |= dict.fromkeys(everyone.misfits)
+        self.warnings += everyone.warnings
+        among_people = people.sample(people.summary.coefficients[self.coefficient])
+        samples: tuple[Sample, Sample] = among_people, _with_the_others(everyone, self.coefficient, model)
         if self.judged is not None:
             samples = judged = self.judged.compared(model, self.people, shared.items, self.coefficient)
             if any(sample.coefficient.value is not None and sample.coefficient.ci95 is None for sample in judged):
@@ -216,9 +217,10 @@ class _Contrasts:
                     f"{model}: too few pairs are judged for an interval ({judged[1].judged} of {model} with the "
                     f"others, {judged[0].judged} of the others with each other): judge more pairs."
                 )
-        self.groups += [people.group(samples[0]), everyone.group(samples[1])]
-        self.differences += differences_of(self.groups[-2:], samples, False, adjust=False)
-        n_shared = everyone.scored.ratings.comparisons.shared
+        groups = _group(label, people, samples[0]), _group(model, everyone, samples[1])
+        self.groups += groups
+        self.differences.append(difference_of(groups, samples))
+        n_shared = everyone.ratings.comparisons.shared
         if len(n_shared) and np.median(n_shared) < _FEW_SHARED:
             self.warnings.append(
                 f"{model}: two raters share {plural(round(float(np.median(n_shared))), 'item')} at the median, too "
@@ -244,7 +246,16 @@ def _each_with_the_others(people: AnnotationTable, coefficient: str, scoring: Sc
     """Agreement of each person with the other people: the range that people have."""
     if len(people.raters) < 3:
         return ()
-    everyone = estimated_part(scoring, "", people)
-    samples = {rater: everyone.rater_sample(coefficient, rater) for rater in people.raters}
-    groups = [replace(everyone.group(sample), label=rater) for rater, sample in samples.items()]
+    everyone = scored(scoring.answers(people), scoring.options)
+    groups = [_group(rater, everyone, _with_the_others(everyone, coefficient, rater)) for rater in people.raters]
     return tuple(group for group in groups if group.coefficient.value is not None)
+
+
+def _with_the_others(everyone: Scored, coefficient: str, rater: str) -> Sample:
+    """Agreement of one rater with the others, by the measure alone."""
+    observed, kappa, _ = everyone.summary.raters[everyone.table.raters.index(rater)]
+    return everyone.sample(observed if coefficient == "observed_agreement" else kappa)
+
+
+def _group(label: str, scored_table: Scored, sample: Sample) -> Group:
+    return Group(label, len(sample.items), len(scored_table.table.raters), sample.coefficient)

@@ -5,7 +5,7 @@ They are estimated by :mod:`softirr.statistics.evidence.estimator`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ from softirr.meaning.policy.measure import policy_of
 from softirr.numbers import plural
 from softirr.report.key_figures import WIDTHS, expected_agreement, headline_key, judgments_for
 from softirr.report.scoring import Scored
-from softirr.statistics.coefficients.intervals import Coefficient, Details
+from softirr.statistics.coefficients.intervals import Coefficient, Details, Sample
 from softirr.statistics.evidence.estimator import COVERED, Estimates
 from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.known import Judged
@@ -79,29 +79,26 @@ class AuditSummary(JsonObject):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated:
-    """The coefficients of a table from all evidence, and their basis.
+class Estimated(Scored):
+    """The coefficients of a scored table from all evidence, and their basis.
 
     Attributes
     ----------
-    scored : Scored
-        Scored pairs of the table, and its estimates by the measure alone.
     misfits : tuple of str
         Why the measure does not fit these texts.
     warnings : tuple of str
         Which pairs the measure does not compare.
-    record : str or None
-        Name of the measure with the record of errors that the intervals use; None if values are compared exactly.
+    record : Record or None
+        The record of errors that the intervals use; None if values are compared exactly.
     posterior : Estimates or None
         None if no answers can be compared, or values are compared exactly.
     collected : Collected or None
         The judgments; None without sheets.
     """
 
-    scored: Scored
     misfits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    record: str | None = None
+    record: Record | None = None
     posterior: Estimates | None = None
     collected: Collected | None = None
 
@@ -112,7 +109,7 @@ class Estimated:
         Those that judgments do not correct have the value and the interval of the measure alone, and none if there are
         judgments.
         """
-        by_measure, posterior = self.scored.summary.measured, self.posterior
+        by_measure, posterior = self.summary.measured, self.posterior
         if posterior is None:
             return by_measure
         return {
@@ -125,6 +122,17 @@ class Estimated:
         if self.collected is not None and by_measure.value is not None:
             return Coefficient(None, undefined=_NOT_COVERED, details=details)
         return replace(by_measure, details=details)
+
+    def sample_of(self, name: str) -> Sample:
+        """A coefficient, with the interval and the draws that a difference of tables is computed with.
+
+        The error of the measure is largely the same in both parts of a difference, so it is not included without
+        judgments. With judgments the interval and the draws come from all evidence.
+        """
+        by_measure, coefficient = self.sample(self.summary.coefficients[name]), self.coefficients[name]
+        if self.posterior is None or (coefficient.value is not None and not coefficient.judgments):
+            return by_measure
+        return replace(by_measure, coefficient=coefficient, draws=self.posterior.draws.get(name, np.zeros(0)))
 
     def of_pairs(self, pairs: Ints, by_measure: Trio) -> Trio:
         """Observed agreement, Cohen's kappa and sigma of some rater pairs, such as all pairs of a rater.
@@ -144,25 +152,21 @@ class Estimated:
         """Summary of the judgments, for the report."""
         if self.posterior is None or self.collected is None:
             return None
-        collected, by_measure = self.collected, self.scored.summary.measured
+        collected, by_measure = self.collected, self.summary.measured
         corrected = {name: coefficient.value for name, coefficient in self.posterior.coefficients.items()}
         measured = {name: by_measure[name].value for name in corrected}
         off = {
             name: None if value is None or (corrected_value := corrected[name]) is None else value - corrected_value
             for name, value in measured.items()
         }
-        needed: dict[str, int | None] = {f"{width:g}": None for width in WIDTHS}
+        best: Mapping[str, Any] = {}
+        expected = None
         if (headline := headline_key(corrected)) is not None:
             best = self.posterior.coefficients[headline].to_dict()
             expected = expected_agreement({"expected_agreement": self.posterior.expected}, headline)
-            needed = {width: judgments_for(float(width), best, expected) for width in needed}
+        needed = {f"{width:g}": judgments_for(width, best, expected) for width in WIDTHS}
         n, unused, judges = len(collected.judged.keys), collected.unused, collected.judges
         return AuditSummary(n, collected.n_pairs, unused, measured, off, needed, judges, collected.agreement)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences for readers of the corrected numbers."""
-        return () if self.collected is None else (ITEMS_BY_MEASURE, *judgment_notes(self.collected))
 
 
 def judgment_notes(collected: Collected) -> tuple[str, ...]:
@@ -184,6 +188,19 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
     return tuple(result)
 
 
+def with_fit(scored_table: Scored) -> Estimated:
+    """A scored table with what is known of its measure, before any judgment: how it fits the texts, and its record."""
+    measure, table, chance = scored_table.measure, scored_table.table, scored_table.chance
+    if isinstance(measure, KindMeasure):
+        return Estimated(**vars(scored_table))
+    similarity, n_answers = (None, 0) if chance is None else (chance.similarity, chance.distinct)
+    misfits = misfit_sentences(measure, table.texts, similarity=similarity, n_answers=n_answers)
+    n_across_scripts = comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0
+    warnings = (*script_warnings(n_across_scripts), *_direction_warnings(measure))
+    record = record_of(recorded_provenance(measure), fits=not misfits)
+    return Estimated(**vars(scored_table), misfits=misfits, warnings=warnings, record=record)
+
+
 def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimated:
     """Estimate the coefficients of a scored table from all evidence.
 
@@ -199,19 +216,22 @@ def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimat
     InputError
         If the sheets cannot be used, or values are compared exactly.
     """
-    measure, table, chance = scored_table.measure, scored_table.table, scored_table.chance
-    if isinstance(measure, KindMeasure):
-        if sheets:
-            raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
-        return Estimated(scored_table)
-    similarity, n_answers = (None, 0) if chance is None else (chance.similarity, chance.distinct)
-    misfits = misfit_sentences(measure, table.texts, similarity=similarity, n_answers=n_answers)
-    n_across_scripts = comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0
-    record = record_of(recorded_provenance(measure), fits=not misfits)
+    estimates, answers, summary = with_fit(scored_table), scored_table.answers, scored_table.summary
+    if estimates.record is None and sheets:
+        kind = scored_table.measure.name
+        raise InputError(f"Values of the kind {kind} are compared exactly, so they have no judgments.")
+    if estimates.record is None or (scored_table.chance is None and not sheets):
+        return estimates
     with pairs_used_for("evidence"):
-        posterior, collected = _posterior(scored_table, record, sheets)
-    warnings = (*script_warnings(n_across_scripts), *_direction_warnings(measure))
-    return Estimated(scored_table, misfits, warnings, record.measure, posterior, collected)
+        frames = Frames(answers, seed_of(sheets, scored_table.options.seed))
+        collected = collect(frames, sheets) if sheets else None
+        judged = Judged.nothing(len(answers.table.texts)) if collected is None else collected.judged
+        assert summary.by_measure is not None
+        design_index = _design_index(scored_table.ratings, frames)
+        posterior = Estimates(
+            frames.design, summary.measured, summary.by_measure, estimates.record, judged, design_index
+        )
+    return replace(estimates, posterior=posterior, collected=collected)
 
 
 def _direction_warnings(measure: Measure) -> Iterator[str]:
@@ -222,23 +242,6 @@ def _direction_warnings(measure: Measure) -> Iterator[str]:
             f"The measure {measure.raw_name} does not tell which text is more general, so the policy's choice "
             f"{choice} changes nothing."
         )
-
-
-def _posterior(
-    scored_table: Scored, record: Record, sheets: Sequence[Judgments]
-) -> tuple[Estimates | None, Collected | None]:
-    """The estimates from all evidence and the judgments; None if no answers can be compared."""
-    chance, measured, answers = scored_table.chance, scored_table.summary.by_measure, scored_table.answers
-    if chance is None and not sheets:
-        return None, None
-    ids = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
-    frames = Frames(answers, seed_of(ids) if ids else scored_table.options.seed)
-    collected = collect(frames, sheets) if sheets else None
-    judged = Judged.nothing(len(answers.table.texts)) if collected is None else collected.judged
-    assert measured is not None
-    design_index = _design_index(scored_table.ratings, frames)
-    coefficients = scored_table.summary.measured
-    return Estimates(frames.design, coefficients, measured, record, judged, design_index), collected
 
 
 def _design_index(ratings: Ratings, frames: Frames) -> Ints:

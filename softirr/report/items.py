@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Any
 
 import numpy as np
@@ -138,70 +138,47 @@ def item_agreements(
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     """
-    builder = _Builder(answers, ratings, scores, options)
-    items = with_sources([builder.item(number) for number in range(len(answers.table.items))], answers.scorer.measure)
-    if options.explain is None or (text_scores := builder.text_scores) is None:
-        return tuple(items)
-    unmatched = [
-        open_pairs(builder.texts_of(number), text_scores.equal) if builder.is_small(number) else []
-        for number in range(len(items))
-    ]
-    reasons = explain_items(unmatched, text_scores.directions, options.explain)
-    return tuple(
-        replace(item, reasons=item_reasons) if item_reasons else item
-        for item, item_reasons in zip(items, reasons, strict=True)
-    )
-
-
-class _Builder:
-    """Builds the entry of each item of a table."""
-
-    def __init__(self, answers: AnswerScorer, ratings: Ratings, scores: Floats, options: ItemOptions) -> None:
-        self._table, self._options = answers.table, options
-        has_texts = options.matches or options.explain is not None
-        self.text_scores = _TextScores(answers, ratings) if has_texts else None
-        comparisons, n_items = ratings.comparisons, len(self._table.items)
-        self._rows, self._pairs = _bounds(ratings.item, n_items), _bounds(comparisons.item, n_items)
-        self._rater, self._answer = ratings.rater.tolist(), ratings.answer.tolist()
-        two_raters = (ratings.rater[rows].tolist() for rows in (comparisons.left_rows, comparisons.right_rows))
-        self._compared = list(zip(*two_raters, scores.tolist(), strict=True))
-        self._means = _by_item(ratings, scores)
-        self._sigmas = {} if options.beyond is None else _by_item(ratings, options.beyond)
-
-    def texts_of(self, number: int) -> dict[str, tuple[str, ...]]:
-        """The texts of an item by rater."""
-        table = self._table
-        return {table.raters[self._rater[i]]: table.texts_of(self._answer[i]) for i in range(*self._rows[number])}
-
-    def _listed(self, number: int) -> list[tuple[int, int, float]]:
-        compared, limit = self._compared[slice(*self._pairs[number])], self._options.max_pairs
-        return compared if limit is None or len(compared) <= limit else []
-
-    def is_small(self, number: int) -> bool:
-        """Whether an item lists its pairs of raters, and has few enough texts to be explained."""
-        first, last = self._pairs[number]
-        return len(self._listed(number)) == last - first and sum(map(len, self.texts_of(number).values())) <= MANY
-
-    def item(self, number: int) -> ItemAgreement:
-        """The entry of an item, without reasons."""
-        table, options, raters = self._table, self._options, self._table.raters
-        texts_by_rater = self.texts_of(number)
-        matched = _NOT_MATCHED
-        if self.text_scores is not None and options.matches:
-            matched = self.text_scores.consensus(texts_by_rater)
-        mean, kappa = self._means.get(number), None
+    table, means = answers.table, _by_item(ratings, scores)
+    sigmas = {} if options.beyond is None else _by_item(ratings, options.beyond)
+    text_scores = _TextScores(answers, ratings) if options.matches or options.explain is not None else None
+    items, unmatched = [], []
+    for number, (texts, original_texts, pairs) in enumerate(_given(table, ratings, scores)):
+        matched, mean, kappa = _NOT_MATCHED, means.get(number), None
+        if text_scores is not None and options.matches:
+            matched = text_scores.consensus(texts)
         if mean is not None and options.expected is not None and options.expected < 1 - _CERTAIN:
             kappa = (mean - options.expected) / (1 - options.expected)
-        rows = [row for row in range(*self._rows[number]) if table.was_split(row)]
-        original_texts = {raters[self._rater[row]]: table.written[row] for row in rows}
-        suggestion: tuple[str, ...] = matched.suggestion
-        if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts_by_rater):
+        suggestion = matched.suggestion
+        if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts):
             suggestion = (table.split.join(suggestion),)
-        pairs = tuple((raters[a], raters[b], value) for a, b, value in self._listed(number))
-        texts = (matched.matches, matched.unmatched, suggestion, original_texts)
-        return ItemAgreement(
-            table.items[number], mean, kappa, self._sigmas.get(number), len(texts_by_rater), pairs, *texts
+        is_listed = options.max_pairs is None or len(pairs) <= options.max_pairs
+        agreements = mean, kappa, sigmas.get(number), len(texts), pairs if is_listed else ()
+        items.append(
+            ItemAgreement(
+                table.items[number], *agreements, matched.matches, matched.unmatched, suggestion, original_texts
+            )
         )
+        if text_scores is not None and options.explain is not None:
+            is_small = is_listed and sum(map(len, texts.values())) <= MANY
+            unmatched.append(open_pairs(texts, text_scores.equal) if is_small else [])
+    with_matches = with_sources(items, answers.scorer.measure)
+    if text_scores is None or options.explain is None:
+        return tuple(with_matches)
+    reasons = explain_items(unmatched, text_scores.directions, options.explain)
+    return tuple(replace(item, reasons=item_reasons) for item, item_reasons in zip(with_matches, reasons, strict=True))
+
+
+def _given(
+    table: AnnotationTable, ratings: Ratings, scores: Floats
+) -> Iterator[tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], tuple[tuple[str, str, float], ...]]]:
+    """For each item its texts by rater, split ones as they were written, and the equivalence of each two answers."""
+    comparisons, n_items, raters = ratings.comparisons, len(table.items), table.raters
+    rater, answer = [raters[number] for number in ratings.rater.tolist()], ratings.answer.tolist()
+    left_rows, right_rows, values = comparisons.left_rows.tolist(), comparisons.right_rows.tolist(), scores.tolist()
+    for rows, pairs in zip(_bounds(ratings.item, n_items), _bounds(comparisons.item, n_items), strict=True):
+        texts = {rater[row]: table.texts_of(answer[row]) for row in rows}
+        original_texts = {rater[row]: table.written[row] for row in rows if table.was_split(row)}
+        yield texts, original_texts, tuple((rater[left_rows[i]], rater[right_rows[i]], values[i]) for i in pairs)
 
 
 class _TextScores:
@@ -239,6 +216,6 @@ def _by_item(ratings: Ratings, values: Floats) -> dict[int, float]:
     return dict(zip(ratings.comparable_items.tolist(), item_means(ratings, values).tolist(), strict=True))
 
 
-def _bounds(sorted_codes: Ints, size: int) -> list[tuple[int, int]]:
-    """Start and stop of each code's entries."""
-    return list(pairwise(np.searchsorted(sorted_codes, np.arange(size + 1)).tolist()))
+def _bounds(sorted_codes: Ints, size: int) -> Iterable[range]:
+    """Positions of each code."""
+    return starmap(range, pairwise(np.searchsorted(sorted_codes, np.arange(size + 1)).tolist()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,11 +21,11 @@ from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
-from softirr.statistics.chance.exact import exact
-from softirr.statistics.chance.expected import Chance, PairEquivalence
-from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
-from softirr.statistics.chance.sample import Drawing, first_sample, sample
+from softirr.statistics.chance.expected import Chance, Equivalence, PairEquivalence
+from softirr.statistics.chance.method import Method
+from softirr.statistics.chance.sample import Drawing, first_sample
 from softirr.statistics.coefficients.definition import Estimate
+from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.coefficients.registry import ByMeasure, Summary, definition, summarize
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
@@ -111,6 +111,11 @@ class Scored:
         """The measure that scored the answers."""
         return self.answers.scorer.measure
 
+    def sample(self, estimate: Estimate) -> Sample:
+        """An estimate by the measure alone, with the ids of its items."""
+        ids = tuple(self.table.items[number] for number in estimate.items.tolist())
+        return Sample(estimate.coefficient, estimate.draws, ids)
+
 
 def policy_used(table: AnnotationTable, measure: Measure) -> Policy:
     """The policy of a measure, with the splitting of the table."""
@@ -135,12 +140,13 @@ def scored(answers: AnswerScorer, options: AgreementOptions) -> Scored:
         scores = answers.of_comparisons(ratings)
     if options.target_se is None:
         options = replace(options, target_se=CHEAP_TARGET_SE if answers.scorer.cheap else TARGET_SE)
+    method, marginals = _method(options, ratings, answers), options.marginals
     with pairs_used_for("chance"):
-        answer_chance = _chance(options, ratings, answers, scores, "answers")
-        is_pooled = options.marginals == "answers"
-        pooled = None if is_pooled else _chance(options, ratings, answers, scores, options.marginals)
-    summary = summarize(ratings, scores, answer_chance, pooled, _items(table, ratings))
-    return Scored(ratings, scores, answer_chance, summary, answers, options)
+        chance = method.chance(ratings, answers, scores)
+        pooled = None if marginals == "answers" else method.chance(ratings, answers, scores, marginals)
+    return Scored(
+        ratings, scores, chance, summarize(ratings, scores, chance, pooled, _items(table, ratings)), answers, options
+    )
 
 
 def coefficient_estimate(
@@ -168,11 +174,11 @@ def coefficient_estimate(
     scores = answers.of_comparisons(ratings)
     formula = definition(key)
     marginals: Marginals = "answers" if formula.marginals == "answers" else options.marginals
-    if by_chance is None:
-        chance = _chance(options, ratings, answers, scores, marginals, formula.expectations)
-    else:
-        level = PairEquivalence(lambda k, _: np.full(len(k), by_chance))
-        chance = permutation(ratings, level, permutations=1, marginals=marginals, expectations=formula.expectations)
+    equivalence: Equivalence = answers
+    method = _method(options, ratings, answers)
+    if by_chance is not None:
+        equivalence, method = PairEquivalence(lambda k, _: np.full(len(k), by_chance)), Method("permutation", 1)
+    chance = method.chance(ratings, equivalence, scores, marginals, formula.expectations)
     assert chance is not None
     return ByMeasure(ratings, scores, chance, _items(answers.table, ratings)).estimate(formula)
 
@@ -182,33 +188,15 @@ def _items(table: AnnotationTable, ratings: Ratings) -> ItemWeights:
     return ItemWeights(item_numbers(table.items), len(ratings.comparable_items))
 
 
-def _chance(
-    options: AgreementOptions,
-    ratings: Ratings,
-    answers: AnswerScorer,
-    scores: Floats,
-    marginals: Marginals,
-    needed: Collection[str] = EXPECTATIONS,
-) -> Chance | None:
-    """Chance by the requested method, or by the one that fits the budget; None if nothing can be compared.
-
-    A permutation has only the expectations that are needed.
-    """
-    if not len(ratings.comparisons.left_rows):
-        return None
-    method = options.chance
-    if method == "auto":
-        method = "exact" if _exact_fits(ratings, answers) else "sample"
-    if method == "exact":
-        return exact(ratings, answers, scores, marginals=marginals)
-    if method == "sample":
+def _method(options: AgreementOptions, ratings: Ratings, answers: AnswerScorer) -> Method:
+    """The requested method of chance, or the one that fits the budget."""
+    name, drawing = options.chance, Drawing(options.seed)
+    if name == "auto":
+        name = "exact" if _exact_fits(ratings, answers) else "sample"
+    if name == "sample" and answers.table.answers:
         pool = first_sample(answers.table.answers, is_cheap=answers.scorer.cheap)
         drawing = Drawing(options.seed, pool, answers.ordered)
-        target_se = options.target_se or TARGET_SE
-        return sample(ratings, answers.score, scores, target_se=target_se, marginals=marginals, drawing=drawing)
-    return permutation(
-        ratings, answers, permutations=options.permutations, marginals=marginals, seed=options.seed, expectations=needed
-    )
+    return Method(name, options.permutations, options.target_se or TARGET_SE, drawing)
 
 
 def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:

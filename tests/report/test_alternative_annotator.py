@@ -20,8 +20,7 @@ import softirr
 from softirr.errors import InputError
 from softirr.report.alternative_annotator import LEAST_ITEMS, alternative_annotator
 from softirr.report.charts import BAND
-from softirr.report.compared_parts import estimated_part
-from softirr.report.scoring import open_scoring
+from softirr.report.scoring import open_scoring, scored
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.comparisons.difference import equivalence_p
 from tests.report.rater_tables import Cli, Row, table_of, written
@@ -90,7 +89,7 @@ def result_of(  # type: ignore[no-untyped-def]
 ):
     table = table_of(rows_of(raters))
     with open_scoring(measure, None, None, None) as scoring:
-        return alternative_annotator(estimated_part(scoring, "", table).scored, MODEL, people, epsilon)
+        return alternative_annotator(scored(scoring.answers(table), scoring.options), MODEL, people, epsilon)
 
 
 @pytest.mark.slow

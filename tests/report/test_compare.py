@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.report.compared_parts import estimated_part
-from softirr.report.scoring import open_scoring
+from softirr.report.evidence import estimated
+from softirr.report.scoring import open_scoring, scored
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.comparisons.groups import Difference, verdict, with_adjusted_intervals
 from tests.report.rater_tables import PEOPLE, Cli, exported, rows_of, table_of, written
@@ -115,10 +115,10 @@ class TestFiles:
         comparison = softirr.compare({"a": a, "b": b}, "indel", judgments=[judged])
         assert [group.audited for group in comparison.groups] == [True, False]
         with open_scoring("indel", None, None, None) as scoring:
-            judged_part = estimated_part(scoring, "a", a, [judged])
-        assert judged_part.estimates.posterior is not None
-        draws = judged_part.estimates.posterior.draws["krippendorff_alpha"]
-        assert judged_part.sample("krippendorff_alpha").draws is draws
+            estimates = estimated(scored(scoring.answers(a), scoring.options), [judged])
+        assert estimates.posterior is not None
+        draws = estimates.posterior.draws["krippendorff_alpha"]
+        assert estimates.sample_of("krippendorff_alpha").draws is draws
         assert any("Some coefficients are audited" in warning for warning in comparison.warnings)
 
 

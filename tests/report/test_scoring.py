@@ -12,10 +12,10 @@ from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
-from softirr.report import scoring
 from softirr.report.inputs import AgreementOptions
 from softirr.report.scoring import coefficient_estimate, scored
 from softirr.report.what_if import ChanceShift
+from softirr.statistics.chance import method
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.meaning.measures.function_measures import FunctionMeasure
 
@@ -45,9 +45,9 @@ def test_effect_of_ignoring_samples_pairs_for_chance(monkeypatch: pytest.MonkeyP
         Answer(str(item), rater, severities[rng.integers(3)] + heads[item % 6]) for item in range(90) for rater in "ab"
     )
     calls: list[str] = []
-    exact_chance = scoring.exact
+    exact_chance = method.exact
     monkeypatch.setattr(
-        scoring, "exact", lambda *arguments, **options: (calls.append("exact"), exact_chance(*arguments, **options))[1]
+        method, "exact", lambda *arguments, **options: (calls.append("exact"), exact_chance(*arguments, **options))[1]
     )
     values = []
     for exact_limit, expected in ((1_000, 3), (5, 1)):  # the report, and what-if with and without severity

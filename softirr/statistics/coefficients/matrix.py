@@ -11,10 +11,9 @@ from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.errors import InputError
 from softirr.numbers import plural
-from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance, MatrixEquivalence
-from softirr.statistics.chance.permutation import permutation
-from softirr.statistics.chance.sample import Drawing, sample
+from softirr.statistics.chance.method import Method
+from softirr.statistics.chance.sample import Drawing
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.registry import Summary, summarize
 
@@ -116,19 +115,9 @@ def matrix_agreement(
     equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights(similarity, ratings))
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
-    if not len(scores):
-        return MatrixAgreement(ratings, scores, None, summarize(ratings, scores, None))
-
-    def expected(pooling: Marginals) -> Chance:
-        if chance == "exact":
-            return exact(ratings, equivalence, scores, marginals=pooling)
-        if chance == "permutation":
-            return permutation(ratings, equivalence, permutations=permutations, marginals=pooling, seed=seed)
-        drawing = Drawing(seed)
-        return sample(ratings, equivalence.score, scores, target_se=target_se, drawing=drawing, marginals=pooling)
-
-    answer_chance = expected("answers")
-    pooled = None if marginals == "answers" else expected(marginals)
+    method = Method(chance, permutations, target_se, Drawing(seed))
+    answer_chance = method.chance(ratings, equivalence, scores)
+    pooled = None if marginals == "answers" else method.chance(ratings, equivalence, scores, marginals)
     return MatrixAgreement(ratings, scores, answer_chance, summarize(ratings, scores, answer_chance, pooled))
 
 

@@ -20,18 +20,19 @@ from dataclasses import replace
 import numpy as np
 
 from softirr.answers.ratings import Floats
+from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import NORMAL, Coefficient, Sample, student_quantile, unseen_items
 
 _CERTAIN = 1e-9
 _TAIL = 0.025
 
 
-def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficient:
+def difference(a: Estimate | Sample, b: Estimate | Sample, *, independent: bool = False) -> Coefficient:
     """Coefficient b minus coefficient a, with its 95% interval.
 
     Parameters
     ----------
-    a, b : Sample
+    a, b : Estimate or Sample
         Coefficients with their draws; a is subtracted from b.
     independent : bool
         Items of the same id are different items.
@@ -59,7 +60,7 @@ def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficien
     return Coefficient(value, float(np.std(changes)), (min(low, value), max(high, value)))
 
 
-def _draws(sample: Sample, seed: int) -> Floats:
+def _draws(sample: Estimate | Sample, seed: int) -> Floats:
     """Draws of a coefficient; if all items add the same, they vary as its interval does."""
     is_constant = float(np.std(sample.draws)) <= _CERTAIN
     return sample.draws + (unseen_items(sample.coefficient, len(sample.draws), seed) if is_constant else 0)

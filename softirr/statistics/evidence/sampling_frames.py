@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from softirr.answers.ratings import Ints
+from softirr.answers.sheets import Judgments
 from softirr.errors import InputError
 from softirr.meaning.measures.kinds import check_kind
 from softirr.statistics.chance.sample import first_sample
@@ -158,18 +159,13 @@ def digest(*texts: str) -> str:
     return hashlib.blake2b("\x1e".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def seed_of(ids: Mapping[str, str]) -> int:
-    """Seed of the first id of a sheet.
+def seed_of(sheets: Iterable[Judgments], default: int = 0) -> int:
+    """Seed of the first id of some sheets.
 
     Parameters
     ----------
-    ids : mapping of str to str
-        The location of each id in its file, for the message.
-
-    Returns
-    -------
-    int
-        0 without ids.
+    default : int
+        The seed if the sheets have no rows.
 
     Raises
     ------
@@ -177,9 +173,11 @@ def seed_of(ids: Mapping[str, str]) -> int:
         If an id is not one of an audit's sheet.
     """
     seeds = []
-    for id, location in ids.items():
-        fields = id.rsplit("-", 2)
-        if len(fields) != 3 or not fields[0].lstrip("-").isdecimal():
-            raise InputError(f"{location}: {id!r} is not a unit drawn by softirr audit sample.")
-        seeds.append(int(fields[0]))
-    return seeds[0] if seeds else 0
+    for sheet in sheets:
+        for unit, pair in sheet.values:
+            fields = unit.rsplit("-", 2)
+            if len(fields) != 3 or not fields[0].lstrip("-").isdecimal():
+                location = sheet.place((unit, pair))
+                raise InputError(f"{location}: {unit!r} is not a unit drawn by softirr audit sample.")
+            seeds.append(int(fields[0]))
+    return seeds[0] if seeds else default

@@ -144,11 +144,11 @@ class TestFrames:
         pairs = {frozenset((unit.text_a, unit.text_b)) for unit in units}
         assert len(pairs) == len(units) == len({unit.id for unit in units})
         assert 0.4 < np.mean([unit.text_a < unit.text_b for unit in units]) < 0.6
-        assert seed_of({unit.id: "" for unit in units}) == 0 and seed_of({}) == 0
-        assert seed_of({"-3-abcdef01-0123456789ab": "sheet"}) == -3
+        assert seed_of([Judgments("me", {(unit.id, ONLY): "" for unit in units})], 5) == 0 and seed_of([], 5) == 5
+        assert seed_of([Judgments("me", {("-3-abcdef01-0123456789ab", ONLY): ""})]) == -3
         for malformed_id in ("3-abcdef01", "x-abcdef01-0123456789ab"):
             with pytest.raises(InputError, match="not a unit"):
-                seed_of({malformed_id: "sheet"})
+                seed_of([Judgments("me", {(malformed_id, ONLY): ""})])
 
     def test_judgments_that_cannot_tell_change_nothing(self):
         table = self.table()
