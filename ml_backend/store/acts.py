@@ -100,20 +100,10 @@ class DecisionStore(ActStore):
         self.add_act(project, DECISION, **values, **signature)
         return True
 
-    def decisions(self, project: int, *, texts: Collection[str] | None = None) -> list[Row]:
-        """Return the current decisions of a project, oldest first.
-
-        Parameters
-        ----------
-        texts : collection, optional
-            Only decisions with both texts among these.
-        """
+    def decisions(self, project: int) -> list[Row]:
+        """Return the current decisions of a project, oldest first."""
         newest = {row["pair"]: row for row in self.decision_log(project)}
-        current = sorted((row for row in newest.values() if not row["withdrawn"]), key=lambda row: row["id"])
-        if texts is None:
-            return current
-        normalized = set(map(normalize, texts))
-        return [row for row in current if row["text_a"] in normalized and row["text_b"] in normalized]
+        return sorted((row for row in newest.values() if not row["withdrawn"]), key=lambda row: row["id"])
 
     def decision_log(self, project: int) -> list[Row]:
         """Return all decisions and withdrawals, oldest first."""

@@ -132,9 +132,12 @@ def _pairs(pairs: Any) -> list[tuple[str, str]]:
 
 
 def _rescore(project: Row, pairs: Sequence[tuple[str, str]]) -> None:
-    """Mark the tasks with both texts of a pair for scoring, and request the project's coefficients."""
+    """Mark the tasks with both texts of a pair for scoring, and request the project's coefficients.
+
+    Details have the texts as they were compared, which decisions are about; raw answers have them before splitting.
+    """
     store = services().store
-    column = sa.cast(tasks.c.answers, sa.Text)
+    column = sa.cast(tasks.c.details, sa.Text)
     with store.engine.connect().execution_options(write=True) as connection, connection.begin():
         for a, b in pairs:
             holds = [column.contains(json.dumps(text), autoescape=True) for text in (a, b)]

@@ -34,7 +34,8 @@ def sentence_field(
         Reviewers' decisions: text_a, text_b, same.
     """
     answers: Mapping[str, Sequence[str]] = entry["answers"]
-    texts = {text for texts_of_rater in answers.values() for text in texts_of_rater}
+    texts = {text for match in details["matches"] for text in match["texts"].values()}
+    texts.update(*details["unmatched"].values())
     decided = [_decision(row) for row in decisions if row["text_a"] in texts and row["text_b"] in texts]
     by_pair = {frozenset(row["texts"]): row for row in decided}
     return {

@@ -122,7 +122,8 @@ class PanelState:
         project, who = self.project, self.who
         raters = dict.fromkeys(rater for entry in field_entries(task).values() for rater in entry["answers"])
         names = self._names([*raters, *(rater for rater, _ in _excluded(task))])
-        fields = [*self._text_fields(task, names), *self._other_fields(task)]
+        decisions = self.services.store.decisions(project["id"])
+        fields = [*self._text_fields(task, names, decisions), *self._other_fields(task)]
         changed = self._changed_after_return(task)
         notes = [*misfits_of(project), languages_sentence(task["details"]), names_sentence(changed, names)]
         return {
@@ -130,7 +131,7 @@ class PanelState:
             "message": "Being computed again …" if task["scored_hash"] is None else "",
             "warnings": [*filter(None, notes)],
             "task": {"id": task["number"], "agreement": task["agreement"]},
-            "sentence": sentence_of(task, names, self._decisions(task), threshold=self.settings.threshold),
+            "sentence": sentence_of(task, names, decisions, threshold=self.settings.threshold),
             "raters": [{"id": rater, "name": names[rater]} for rater in raters],
             "fields": fields,
             "changed_after_return": changed,
@@ -153,17 +154,7 @@ class PanelState:
     def _names(self, raters: Sequence[str]) -> dict[str, str]:
         return display_names(self.project, raters, self.settings, secret=self.services.store.secret())
 
-    def _decisions(self, task: Row) -> list[Row]:
-        texts = [
-            text
-            for entry in task["answers"].values()
-            for texts_of_rater in entry["answers"].values()
-            for text in texts_of_rater
-        ]
-        return self.services.store.decisions(self.project["id"], texts=texts)
-
-    def _text_fields(self, task: Row, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        decisions = self._decisions(task)
+    def _text_fields(self, task: Row, names: Mapping[str, str], decisions: Sequence[Row]) -> Iterator[dict[str, Any]]:
         for name, entry in texts_of(task["answers"]).items():
             details = task["details"]["controls"].get(name)
             if details is None:

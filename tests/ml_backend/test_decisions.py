@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from ml_backend.project_settings import effective
+from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.seeded_store import NUMBER, Seeded, ask
 
 
@@ -60,6 +62,30 @@ class TestDecisions:
         seeded.score()
         self.send(seeded, [['100% "sure"_\\', "çok iyi 😀"]], "different")
         assert [row["number"] for row in seeded.store.unscored(seeded.project, 100)] == [108]
+
+    @pytest.mark.parametrize(
+        ("original_text", "first", "options"),
+        [
+            ("rash; fever", "fever", {"policy": Policy(split="semicolons").to_dict()}),
+            ("fever\nand rash", "fever and rash", {}),
+            ("ｆｅｖｅｒ ٣", "fever 3", {}),
+            ("Fever", "fever", {"casefold": True}),
+        ],
+    )
+    def test_texts_that_were_written_otherwise_are_found_and_shown(
+        self, seeded: Seeded, original_text: str, first: str, options: dict[str, Any]
+    ) -> None:
+        """A decision has the texts as they were compared."""
+        settings = vars(effective(seeded.settings, command_options=options).values)
+        seeded.put({108: {"2": [original_text], "3": ["chills"]}})
+        seeded.score(**settings)
+        self.send(seeded, [[first, "chills"]])
+        assert [row["number"] for row in seeded.store.unscored(seeded.project, 100)] == [108]
+        seeded.score(**settings)
+        seeded.store.choose(seeded.project, options)
+        (field,) = ask(seeded, 108).json["fields"]
+        pairs = [entry for card in field["cards"] for entry in card["pairs"]]
+        assert [(entry["texts"], entry["decision"]["verdict"]) for entry in pairs] == [(["chills", first], "same")]
 
     @pytest.mark.parametrize(
         "change",
