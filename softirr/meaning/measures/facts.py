@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from string import ascii_letters
 
@@ -46,6 +46,12 @@ _SIDE_CODES = {
     for word in wordings("side", value=side)
 } | {word: code for side, code in (("left", LEFT), ("right", RIGHT), ("both", BOTH)) for word in word_list(side)}
 """Codes of the words for sides, in English and in other languages."""
+_SIDE = re.compile(
+    rf"(?<![\w-])((?i:{any_of(word for word in _SIDE_CODES if len(word) > 1)})|(?<!\d\s)[LR](?![\w-]|\s?\d))"
+    r"(?:[\s-]sided?)?(?!\w)\.?(?!\d)"
+)
+_NEGATORS = any_of([*wordings("negation", "negator"), "neither", "cannot", "absent", "none", "ruled out"])
+_NEGATOR = re.compile(rf"(?<!\w)(?:{_NEGATORS}|\w+n['’]t)(?!\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,7 @@ def _values(text: str, unread: Sequence[tuple[int, int]]) -> tuple[Value, ...]:
 def _sides(text: str) -> Iterator[Value]:
     if len(text.split()) > MOST_WORDS:
         return
-    for match in _side().finditer(text):
+    for match in _SIDE.finditer(text):
         code = _SIDE_CODES[match[1].casefold()]
         yield Value(SIDE, code, code, *match.span())
 
@@ -160,7 +166,7 @@ def _denials(text: str) -> list[tuple[str, bool]]:
         # "no 5" is a number, and NO in capitals is nitric oxide
         negators = [
             match
-            for match in _negator().finditer(clause)
+            for match in _NEGATOR.finditer(clause)
             if not re.match(r"\s?\d", clause[match.end() :]) and (match[0] != "NO" or text.isupper())
         ]
         ends = [match.start() for match in negators] + [len(clause)]
@@ -191,17 +197,5 @@ def _denied(scope: str) -> list[str]:
 
 def _content(text: str) -> list[str]:
     """Folded words without sides and small words."""
-    words = (_PLURAL.sub("", match[0].casefold()) for match in _WORD.finditer(_side().sub(" ", text)))
+    words = (_PLURAL.sub("", match[0].casefold()) for match in _WORD.finditer(_SIDE.sub(" ", text)))
     return [word for word in words if word not in _SMALL]
-
-
-@cache
-def _side() -> re.Pattern[str]:
-    words = any_of(word for word in _SIDE_CODES if len(word) > 1)
-    return re.compile(rf"(?<![\w-])((?i:{words})|(?<!\d\s)[LR](?![\w-]|\s?\d))(?:[\s-]sided?)?(?!\w)\.?(?!\d)")
-
-
-@cache
-def _negator() -> re.Pattern[str]:
-    words = any_of([*wordings("negation", "negator"), "neither", "cannot", "absent", "none", "ruled out"])
-    return re.compile(rf"(?<!\w)(?:{words}|\w+n['’]t)(?!\w)", re.IGNORECASE)

@@ -109,11 +109,6 @@ class Measure(ABC):
         return name
 
     @property
-    def raw(self) -> Self:
-        """The measure without stages."""
-        return self.with_stages(())
-
-    @property
     def directional(self) -> bool:
         """Whether the measure or a stage gives different directions."""
         return self.has_directions or any(stage.has_directions for stage in self.stages)

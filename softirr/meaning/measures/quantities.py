@@ -33,6 +33,14 @@ _ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]\s")
 _TOUCHES = re.compile(r"\s?(?:and\s)?|\s?[-–+]\s?", re.IGNORECASE)
 _TIMES = re.compile(r"\s?[x×]\s?")
 _RANGE = re.compile(r"\s?(?:[-–x×]|to|or|by)\s?")
+_TENS, _ONES = (any_of(word for word, _, name in rows("numbers") if name == kind) for kind in ("tens", "one_to_nine"))
+_NUMBER_WORD = (
+    rf"(?<!hundred\s)(?<!thousand\s)(?<!\sand\s)(?:{_TENS}[\s-]{_ONES}|{any_of(NUMBER_WORDS)})"
+    r"(?!\w|[\s-](?:hundred|thousand|million|billion|dozen))"
+)
+_BOUND = re.compile(
+    rf"(?:(?<![\w])(?<!\d\s)|(?=[^\w\s]))(?<![-=]){any_of(_BOUND_WORDS.keys() - {'ca', 'from'})}\s?$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,8 @@ class Value:
 @dataclass(frozen=True)
 class _Unit:
     quantity: str
+    singular: str
+    plural: str
     factor: float
     offset: float
     plausible: tuple[float, ...]
@@ -123,7 +133,7 @@ def _value(text: str, token: re.Match[str], unit: _Unit | None, *, touches: bool
     start = first + sign.start() if sign else token.start()
     if sign and sign[0] != "+":
         number = -number
-    bound = _bound().search(text[first:start])
+    bound = _BOUND.search(text[first:start])
     kind = "over" if token["unit"] and text[token.end() : token.end() + 1] == "+" else "open" if is_open else ""
     if bound is not None:
         start, kind = first + bound.start(), _BOUND_WORDS[" ".join(bound[0].casefold().split())]
@@ -165,9 +175,9 @@ def _amount_in_one_form(unit: _Unit, number: float, digits: str) -> str:
     """The amount in the largest unit of its quantity in which it is at least 1."""
     precision = max(2, len(re.sub(r"\D", "", digits).lstrip("0")))
     result = ""
-    for singular, plural, factor in _ladder(unit.quantity):
-        amount = (unit.factor * number + unit.offset) / factor
-        ratio = unit.factor / factor
+    for larger in _ladder(unit.quantity):
+        amount = (unit.factor * number + unit.offset) / larger.factor
+        ratio = unit.factor / larger.factor
         power = math.log10(ratio)
         # a ratio that only moves the decimal point, or a whole number, keeps the digits
         is_round = abs(power - round(power)) < 1e-9 or (ratio >= 1 and abs(ratio - round(ratio)) < 1e-9)
@@ -177,7 +187,7 @@ def _amount_in_one_form(unit: _Unit, number: float, digits: str) -> str:
             break
         digits_shown = f"{amount:.10g}"
         if "e" not in digits_shown:
-            result = f"{digits_shown} {singular if digits_shown == '1' else plural}"
+            result = f"{digits_shown} {larger.singular if digits_shown == '1' else larger.plural}"
     return result
 
 
@@ -186,7 +196,7 @@ def replacement(text: str, value: Value) -> str:
     wording = text[value.start : value.end]
     if not value.is_rewritten:
         return wording
-    number = re.search(rf"[-+−]?{_DIGITS}|{_number_word()}", wording, re.IGNORECASE)
+    number = re.search(rf"[-+−]?{_DIGITS}|{_NUMBER_WORD}", wording, re.IGNORECASE)
     assert number is not None
     head = wording[: number.start()].removesuffix("minus ")
     amount, _, unit = value.amount.partition(" ")
@@ -203,28 +213,17 @@ def unread_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 @cache
-def _number_word() -> str:
-    tens, digits = (
-        any_of(word for word, _, name in rows("numbers") if name == kind) for kind in ("tens", "one_to_nine")
-    )
-    large = r"(?:hundred|thousand|million|billion|dozen)"
-    return (
-        rf"(?<!hundred\s)(?<!thousand\s)(?<!\sand\s)(?:{tens}[\s-]{digits}|{any_of(NUMBER_WORDS)})(?!\w|[\s-]{large})"
-    )
-
-
-@cache
 def _amount() -> re.Pattern[str]:
     units = any_of(_units())
-    number = rf"(?:(?<![.,\d]){_DIGITS}(?![\d.,]*\d)|(?<!\w)(?<!point\s){_number_word()})"
+    number = rf"(?:(?<![.,\d]){_DIGITS}(?![\d.,]*\d)|(?<!\w)(?<!point\s){_NUMBER_WORD})"
     return re.compile(rf"(?P<number>{number})(?:\+?[\s-]?(?P<unit>{units})(?![\w/²³^]))?", re.IGNORECASE)
 
 
 @cache
 def _units() -> dict[str, _Unit]:
     units = {}
-    for quantity, _, _, factor, offset, plausible, words in rows("units"):
-        unit = _Unit(quantity, float(factor), float(offset), tuple(map(float, plausible.split())))
+    for *names, factor, offset, plausible, words in rows("units"):
+        unit = _Unit(*names, float(factor), float(offset), tuple(map(float, plausible.split())))
         for word in words.split(", "):
             units[word] = units[word.replace("/", " per ").strip()] = unit
     return units
@@ -237,19 +236,9 @@ def _unit_of(word: str) -> _Unit | None:
 
 
 @cache
-def _ladder(quantity: str) -> tuple[tuple[str, str, float], ...]:
-    """The units in which amounts are written, the smallest first: singular, plural, factor."""
-    return tuple(
-        (singular, plural, float(factor))
-        for name, singular, plural, factor, *_ in rows("units")
-        if name == quantity and singular
-    )
-
-
-@cache
-def _bound() -> re.Pattern[str]:
-    words = any_of(word for word in _BOUND_WORDS if word not in ("ca", "from"))
-    return re.compile(rf"(?:(?<![\w])(?<!\d\s)|(?=[^\w\s]))(?<![-=]){words}\s?$", re.IGNORECASE)
+def _ladder(quantity: str) -> list[_Unit]:
+    """The units in which amounts are written, the smallest first."""
+    return [unit for unit in dict.fromkeys(_units().values()) if unit.quantity == quantity and unit.singular]
 
 
 @cache

@@ -29,7 +29,6 @@ _ALIASES = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAP
 """Scripts that one language writes together with another one."""
 _LONGEST_ABBREVIATION = 6
 """Maximum number of letters."""
-_MOST_BITS = 62
 _RUN = re.compile(r"(.)\1*", re.DOTALL)
 _SIGNS = ("+", "-", "−")
 """Texts that facts read as a word."""
@@ -71,14 +70,14 @@ def symbols_of(text: str) -> frozenset[str]:
     """
     text = _SKIN_TONES.sub("", text)
     if not _has_words(text):
-        return frozenset((text,)) if text else frozenset()
+        return frozenset((text,))
     if text.isascii() and "++" not in text:
         return frozenset()
     return frozenset(run[0] for run in _RUN.finditer(text) if run[0].startswith("++") or _is_symbol(run[1]))
 
 
 def _has_words(text: str) -> bool:
-    return text in _SIGNS or any(map(str.isalnum, text))
+    return not text or text in _SIGNS or any(map(str.isalnum, text))
 
 
 def _is_symbol(mark: str) -> bool:
@@ -101,20 +100,16 @@ def pairs_across_scripts(texts: Sequence[str], left_texts: Ints, right_texts: In
     left_texts, right_texts : shape (n,)
         Numbers of the pairs' texts.
     """
-    numbers, index = np.unique(np.stack([left_texts, right_texts]), return_inverse=True)
-    number: dict[str, int] = {}
-    bits = np.zeros(len(numbers), dtype=np.int64)
-    for k, text in enumerate(numbers.tolist()):
-        for name in sorted(scripts_of(texts[text])):
-            bits[k] |= 1 << number.setdefault(name, len(number) % _MOST_BITS)
-    left_bits, right_bits = bits[index].reshape(2, -1)
-    differ = np.asarray((left_bits & right_bits == 0) & (left_bits != 0) & (right_bits != 0))
-    sides, symbols = index.reshape(2, -1), [symbols_of(texts[text]) for text in numbers.tolist()]
-    has_symbols = np.array([bool(marks) for marks in symbols])[sides]
-    has_words = np.array([not texts[text] or _has_words(texts[text]) for text in numbers.tolist()])[sides]
-    for pair in np.flatnonzero(has_symbols.all(axis=0) | ~has_words.all(axis=0)).tolist():
-        differ[pair] |= symbols[sides[0, pair]].isdisjoint(symbols[sides[1, pair]])
-    return differ
+    pairs = zip(left_texts.tolist(), right_texts.tolist(), strict=True)
+    return np.array([_share_nothing(texts[left], texts[right]) for left, right in pairs], dtype=bool)
+
+
+def _share_nothing(first: str, second: str) -> bool:
+    scripts, symbols = (scripts_of(first), scripts_of(second)), (symbols_of(first), symbols_of(second))
+    if all(scripts) and scripts[0].isdisjoint(scripts[1]):
+        return True
+    is_compared = all(symbols) or not (_has_words(first) and _has_words(second))
+    return is_compared and symbols[0].isdisjoint(symbols[1])
 
 
 def comparisons_across_scripts(table: AnnotationTable, ratings: Ratings) -> int:

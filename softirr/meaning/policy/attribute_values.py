@@ -16,7 +16,7 @@ from collections import defaultdict
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from softirr.meaning.lexicon import any_of, entries, rows
+from softirr.meaning.lexicon import any_of, entries, rows, wordings
 from softirr.meaning.measures.facts import SIDE, SIGN, facts_of
 from softirr.meaning.measures.quantities import NUMBER, NUMBER_WORDS, Value
 from softirr.meaning.policy.attributes import attributes
@@ -174,9 +174,8 @@ def _with_digits(wording: str) -> str:
 
 @cache
 def _negator() -> re.Pattern[str]:
-    negators = [word for entry in entries() if entry.kind == "negation" for word in entry.wordings]
-    negators += ["there is no", "none", "neither", "nor", "absent", "cannot", "can not"]
-    return re.compile(rf"{any_of(negators)}(?!\w)|\w+n['’]t(?!\w)")
+    others = ("there is no", "none", "neither", "nor", "absent", "cannot", "can not")
+    return re.compile(rf"{any_of([*wordings('negation'), *others])}(?!\w)|\w+n['’]t(?!\w)")
 
 
 @cache

@@ -78,7 +78,7 @@ def explain(
         return PairScorer(measure, texts, cache=cache, progress=progress).directions(first, second)
 
     directions = score(pairs) if directions is None else directions
-    by_sentence, has_directions = measure.stage(Sentences) is not None, measure.raw.directional
+    by_sentence, has_directions = measure.stage(Sentences) is not None, measure.has_directions
     searches: dict[_Trial, _Search] = {}
     for pair, pair_directions in zip(pairs, directions, strict=True):
         if pair not in searches:

@@ -83,7 +83,7 @@ def recorded_provenance(measure: Measure) -> Provenance:
 
     It is the provenance of the measure below decisions and terminologies, under the policy.
     """
-    return replace(measure.raw.provenance(), policy=policy_of(measure).to_dict())
+    return replace(measure.describe(), policy=policy_of(measure).to_dict())
 
 
 def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
