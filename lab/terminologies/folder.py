@@ -10,6 +10,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import SAME_MEANING, Builder
 from softirr.meaning.terminology.readers import read_table
+from softirr.numbers import plural
 
 SCOPES = SAME_MEANING | {"NARROW", "BROAD", "RELATED", "INCLUDES"}
 """Every scope."""
@@ -33,9 +34,17 @@ def read(path: Path, builder: Builder) -> None:
     if concepts is None:
         raise InputError(f"{path} has no concepts.tsv.")
     builder.place = str(concepts)
+    names: dict[str, tuple[str, int]] = {}
+    n_rows = 0
     for line, row in read_table(concepts, ("id", "name")):
-        # a section and its only code may share an id
-        builder.concept(row["id"].strip(), row["name"], line, replace=True)
+        names[row["id"].strip()] = row["name"], line  # a section and its only code may share an id
+        n_rows += 1
+    for id, (name, line) in names.items():
+        builder.concept(id, name, line)
+    if n_repeated := n_rows - len(names):
+        builder.notes.append(
+            f"{plural(n_repeated, 'concept is', 'concepts are')} listed twice in {concepts}: the later name counts."
+        )
     synonyms = find(path, "synonyms")
     if synonyms is not None:
         for line, row in read_table(synonyms, ("id", "synonym")):

@@ -14,7 +14,7 @@ from softirr.defaults import THRESHOLD
 from softirr.json_object import JsonObject
 from softirr.meaning.measures.arrays import mutual
 from softirr.meaning.policy.attributes import KINDS, without
-from softirr.meaning.policy.reasons import Reason, one_rater_only
+from softirr.meaning.policy.reasons import Reason
 
 Score = Callable[[Sequence[tuple[str, str]]], Floats]
 """Values of pairs of texts."""
@@ -161,13 +161,13 @@ def explain_items(
 
 
 def _reason(pair: OpenPair, explained: Mapping[tuple[str, str], tuple[float, Reason]]) -> ItemReason:
+    left, right = (text or "" if side == pair.lone else "" for side, text in enumerate(pair.texts))
+    alone = Reason("one rater only", left, right)
     if pair.sorted_texts is None:
-        text, other_text = pair.texts
-        reason = one_rater_only(text or other_text or "", is_left=other_text is None)
-        return ItemReason(pair.raters, pair.texts, 0.0, reason)
+        return ItemReason(pair.raters, pair.texts, 0.0, alone)
     equivalence, reason = explained[pair.sorted_texts]
     if pair.texts != pair.sorted_texts:
         reason = reason.turned()
     if pair.lone is not None and reason.kind == "unrelated":
-        reason = one_rater_only(pair.texts[pair.lone] or "", is_left=not pair.lone)
+        reason = alone
     return ItemReason(pair.raters, pair.texts, equivalence, reason)

@@ -192,14 +192,14 @@ def _different_pairs(a: Ints, b: Ints) -> int:
     return len(rows) * len(columns) - n_common - n_common * (n_common - 1) // 2
 
 
-_COUNTED: ContextVar[tuple[Counter[str], set[int]] | None] = ContextVar("counted", default=None)
-"""Number of pairs by use, and hashes of the pairs."""
+_COUNTED: ContextVar[dict[int, str] | None] = ContextVar("counted", default=None)
+"""First use of each pair, by the hash of the pair."""
 _USE: ContextVar[str] = ContextVar("use", default="other")
 
 
 @contextmanager
 def collect_pair_counts() -> Iterator[Counter[str]]:
-    """Count the pairs that are needed inside the block; yields use -> number of pairs.
+    """Count the pairs that are needed inside the block; yields use -> number of pairs, which it has after the block.
 
     A pair of different texts counts once for each measure, under its first use, no matter whether the model scores it
     or a cache has its score. A report from a cache therefore has the same counts. Measures without a model count no
@@ -213,11 +213,13 @@ def collect_pair_counts() -> Iterator[Counter[str]]:
     {'chance': 1}
     """
     counts: Counter[str] = Counter()
-    token = _COUNTED.set((counts, set()))
+    uses: dict[int, str] = {}
+    token = _COUNTED.set(uses)
     try:
         yield counts
     finally:
         _COUNTED.reset(token)
+        counts.update(uses.values())
 
 
 @contextmanager
@@ -232,13 +234,10 @@ def pairs_used_for(use: str) -> Iterator[None]:
 
 def add_pairs(measure: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Count pairs that a measure without blocks scores; the texts of each pair are sorted."""
-    counts_and_pairs = _COUNTED.get()
-    if counts_and_pairs is not None:
-        counts, pair_hashes = counts_and_pairs
-        n_before = len(pair_hashes)
-        pair_hashes.update(hash((measure, *pair)) for pair in pairs)
-        if len(pair_hashes) > n_before:
-            counts[_USE.get()] += len(pair_hashes) - n_before
+    uses = _COUNTED.get()
+    if uses is not None:
+        for pair in pairs:
+            uses.setdefault(hash((measure, *pair)), _USE.get())
 
 
 @contextmanager

@@ -222,8 +222,8 @@ def _amount() -> re.Pattern[str]:
 @cache
 def _units() -> dict[str, _Unit]:
     units = {}
-    for *names, factor, offset, plausible, words in rows("units"):
-        unit = _Unit(*names, float(factor), float(offset), tuple(map(float, plausible.split())))
+    for quantity, singular, plural, factor, offset, plausible, words in rows("units"):
+        unit = _Unit(quantity, singular, plural, float(factor), float(offset), tuple(map(float, plausible.split())))
         for word in words.split(", "):
             units[word] = units[word.replace("/", " per ").strip()] = unit
     return units

@@ -104,7 +104,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Attributes:
-    """A text, its attributes in order, and its head: what remains without them.
+    """A text and its attributes in order.
 
     Attributes
     ----------
@@ -112,13 +112,10 @@ class Attributes:
         The text, normalized.
     spans : tuple of Span
         Sorted; no two overlap.
-    head : str
-        The text without all of them.
     """
 
     text: str
     spans: tuple[Span, ...]
-    head: str
 
     def of(self, kind: str) -> tuple[str, ...]:
         """The wordings of one kind.
@@ -146,7 +143,7 @@ def kinds_of(names: Collection[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=_CACHED)
 def attributes(text: str) -> Attributes:
-    """The attributes of a short English text and its head.
+    """The attributes of a short English text.
 
     Returns
     -------
@@ -156,16 +153,14 @@ def attributes(text: str) -> Attributes:
     Examples
     --------
     >>> read = attributes("severe pain in the left knee for 3 days")
-    >>> read.head
-    'pain in the knee'
     >>> sorted(span.kind for span in read.spans)
     ['severity', 'side', 'time']
     """
     text = normalize(text)
     spans = _recognize(text) if len(text) <= LONGEST else ()
-    head = _cut(text, spans) if spans else text
-    has_head = any(not _FUNCTION_WORDS.fullmatch(word) and not word.isdigit() for word in _WORD.findall(head))
-    return Attributes(text, spans, head) if has_head else Attributes(text, (), text)
+    head = _WORD.findall(_cut(text, spans)) if spans else ()
+    has_head = any(not _FUNCTION_WORDS.fullmatch(word) and not word.isdigit() for word in head)
+    return Attributes(text, spans if has_head else ())
 
 
 def without(text: str, kinds: Collection[str]) -> str:

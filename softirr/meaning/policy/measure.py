@@ -143,15 +143,11 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     if policy.split == "none":
         measure = measure.without(Sentences)
     present = policy_of(measure)
-    if not policy.changes_scores or _of_scores(present) == _of_scores(policy):
+    if policy.mark() in ("", present.mark()):
         return measure
     if present.changes_scores:
         raise InputError(f"The measure {measure.name} already has another policy.")
     return measure.with_stage(PolicyStage(policy))
-
-
-def _of_scores(policy: Policy) -> tuple[object, ...]:
-    return policy.ignore, policy.count, policy.more_general
 
 
 def policy_of(measure: Measure) -> Policy:

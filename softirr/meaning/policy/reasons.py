@@ -72,8 +72,3 @@ def _named(kind: str, text: str) -> str:
     if kind == "negation":
         return f"negated (“{text}”)" if text else "affirmed"
     return f"“{text}”" if text else f"no {kind}"
-
-
-def one_rater_only(text: str, *, is_left: bool = True) -> Reason:
-    """The reason of a text of the first rater, or of the other one, that has no counterpart."""
-    return Reason("one rater only", text, "") if is_left else Reason("one rater only", "", text)

@@ -80,7 +80,7 @@ class Policy:
     @property
     def changes_scores(self) -> bool:
         """Whether two texts can score differently under this policy than without one."""
-        return bool(self.ignore or self.count) or self.more_general != "graded"
+        return bool(self.mark())
 
     @property
     def is_default(self) -> bool:
@@ -112,12 +112,10 @@ class Policy:
 
         Newly ignored attributes stop counting, and the other way round.
         """
-        ignored = self.ignore if ignore is None else frozenset(ignore)
-        counted_kinds = self.count if count is None else frozenset(count)
         policy = replace(
             self,
-            ignore=ignored - counted_kinds if ignore is None else ignored,
-            count=counted_kinds if count is not None else counted_kinds - ignored,
+            ignore=self.ignore.difference(count or ()) if ignore is None else frozenset(ignore),
+            count=self.count.difference(ignore or ()) if count is None else frozenset(count),
             more_general=cast(MoreGeneral, more_general or self.more_general),
             split=split or self.split,
         )

@@ -17,16 +17,14 @@ __all__ = ["Terminology", "load", "read_table", "read_text"]
 _TABLES = (".csv", ".tsv", ".txt")
 
 
-def load(source: str, *, name: str | None = None) -> Terminology:
+def load(source: str) -> Terminology:
     """Read a terminology.
 
     Parameters
     ----------
     source : str
         ``PATH`` or ``NAME=PATH`` of a table with the columns id and name (CSV, TSV or text), or of an OBO file; either
-        may be gzipped.
-    name : str, optional
-        Name of the terminology; by default NAME, else the file's name without its suffix.
+        may be gzipped. By default, the name is the file's without its suffix.
 
     Raises
     ------
@@ -35,7 +33,7 @@ def load(source: str, *, name: str | None = None) -> Terminology:
     """
     _, path = named_path(source)
     suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
-    builder = Builder(name or name_of(source), str(path))
+    builder = Builder(name_of(source), str(path))
     if suffix == ".obo":
         read_obo(path, builder)
     elif suffix in _TABLES and path.is_file():

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from softirr.errors import InputError
-from softirr.numbers import plural
 from softirr.text import normalize
 
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
@@ -56,19 +55,14 @@ class Builder:
         self._preferred: dict[str, str] = {}
         self._synonyms: list[tuple[str, str, str]] = []
         self._parents: list[tuple[str, str]] = []
-        self._replaced = 0
+        self.notes: list[str] = []
 
-    def concept(self, id: str, name: str, line: int, *, replace: bool = False) -> None:
-        """Add a concept; ``line`` is its line number for error messages.
-
-        With ``replace`` a later name replaces an earlier one.
-        """
+    def concept(self, id: str, name: str, line: int) -> None:
+        """Add a concept; ``line`` is its line number for error messages."""
         folded = normalize(name)
         if not id or not folded:
             raise InputError(f"{self.place}, line {line}: a concept has no {'name' if id else 'id'}.")
-        if id in self._preferred and replace:
-            self._replaced += 1
-        elif id in self._preferred:
+        if id in self._preferred:
             raise InputError(f"{self.place}, line {line}: the concept {id} is listed twice.")
         self._preferred[id] = folded
 
@@ -96,31 +90,29 @@ class Builder:
                 synonyms.append((numbers[id], text, scope))
                 if scope in SAME_MEANING:
                     names[numbers[id]].setdefault(text.casefold(), text)
-        lost_synonyms = len(self._synonyms) - len(synonyms)
+        links = [
+            (numbers[child], numbers[parent]) for child, parent in self._parents if {child, parent} <= numbers.keys()
+        ]
         parents: list[dict[int, None]] = [{} for _ in numbers]
-        lost_parents = 0
-        for child, parent in self._parents:
-            if child not in numbers or parent not in numbers:
-                lost_parents += 1
-            elif child != parent:
-                parents[numbers[child]][numbers[parent]] = None
+        for child, parent in links:
+            if child != parent:
+                parents[child][parent] = None
+        n_lost = {
+            "synonyms": len(self._synonyms) - len(synonyms),
+            "links to parents": len(self._parents) - len(links),
+        }
         notes = [
             f"{count} {what} left out: they name a concept that {self.place} does not define."
-            for count, what in ((lost_synonyms, "synonyms"), (lost_parents, "links to parents"))
+            for what, count in n_lost.items()
             if count
         ]
-        if self._replaced:
-            notes.append(
-                f"{plural(self._replaced, 'concept is', 'concepts are')} listed twice in {self.place}: the later "
-                "name counts."
-            )
         return Terminology(
             name=self.name,
             ids=tuple(numbers),
             names=tuple(tuple(entries.values()) for entries in names),
             parents=tuple(tuple(entries) for entries in parents),
             synonyms=tuple(synonyms),
-            notes=tuple(notes),
+            notes=(*notes, *self.notes),
         )
 
 
