@@ -51,8 +51,9 @@ class KindMeasure(IndexedMeasure):
     def __init__(self, table: AnnotationTable, scale: Scale | None = None) -> None:
         self.kind: Kind = find_kind(table.kind)
         super().__init__(self.kind.name)
+        self._family = self.name.partition(":")[0]
         self._compared = _compared_texts(table)
-        self._places = _places(table, self.kind, scale, self._compared)
+        self._places = self._find_places(table, scale)
 
     @property
     def scale(self) -> Scale | None:
@@ -64,18 +65,34 @@ class KindMeasure(IndexedMeasure):
         points = sorted(
             {(self.kind.number(text), position) for (text, position), is_compared in positions if is_compared}
         )
-        if not _is_ordinal(self.kind):
+        if self._family != "ordinal":
             points = [*points[:1], *points[1:][-1:]]
         points = [*points[:: 1 + len(points) // _MOST_PLACES], *points[-1:]]
         return [number for number, _ in points], [position for _, position in points]
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The values of these texts."""
-        family = self.name.partition(":")[0]
         if self._places is not None:
-            return _Numbers(np.array([self._places[text] for text in texts], dtype=np.float64), family)
+            return _Numbers(np.array([self._places[text] for text in texts], dtype=np.float64), self._family)
         indices: dict[str, Callable[[Sequence[str]], TextIndex]] = {"path": _Paths, "ranking": _Rankings}
-        return indices.get(family, Exact().index)(texts)
+        return indices.get(self._family, Exact().index)(texts)
+
+    def _find_places(self, table: AnnotationTable, scale: Scale | None) -> dict[str, float] | None:
+        """A number for each text, on a line of length 1 unless only ratios count."""
+        if self.kind.number is None:
+            return None
+        values = np.array([self.kind.number(text) for text in table.texts], dtype=np.float64)
+        half = values / 2  # the range of ±1e308 overflows, and so does a sum
+        if scale is not None:
+            numbers, positions = (np.array(coordinates, dtype=np.float64) for coordinates in scale)
+            values = np.interp(half, numbers / 2, positions)
+        elif self._family == "ratio":
+            values = half
+        elif len(values):
+            half = _ordinal(table, values) / 2 if self._family == "ordinal" else half
+            lowest, highest = half[self._compared].min(), half[self._compared].max()
+            values = (np.clip(half, lowest, highest) - lowest) / ((highest - lowest) or 1.0)
+        return dict(zip(table.texts, values.tolist(), strict=True))
 
     def describe(self) -> Provenance:
         """The name of the kind."""
@@ -96,37 +113,12 @@ def check_kind(table: AnnotationTable, measure: Measure) -> None:
         )
 
 
-def _is_ordinal(kind: Kind) -> bool:
-    return kind.name.partition(":")[0] == "ordinal"
-
-
 def _compared_texts(table: AnnotationTable) -> NDArray[np.bool_]:
     """Which texts are answers to items with two answers or more; all texts if no item has two."""
     compared = np.zeros(len(table.texts), dtype=np.bool_)
     for answer in np.unique(table.answer[Ratings.of(table).comparable]).tolist():
         compared[list(table.answers[answer])] = True
     return compared if compared.any() else np.ones_like(compared)
-
-
-def _places(
-    table: AnnotationTable, kind: Kind, scale: Scale | None, compared: NDArray[np.bool_]
-) -> dict[str, float] | None:
-    """A number for each text, on a line of length 1 unless only ratios count."""
-    if kind.number is None:
-        return None
-    values = np.array([kind.number(text) for text in table.texts], dtype=np.float64)
-    if scale is not None:
-        numbers, positions = (np.array(coordinates, dtype=np.float64) for coordinates in scale)
-        return dict(zip(table.texts, np.interp(values / 2, numbers / 2, positions).tolist(), strict=True))
-    if _is_ordinal(kind):
-        values = _ordinal(table, values)
-    half = values / 2  # the range of ±1e308 overflows, and so does a sum
-    if kind.name == "ratio":
-        values = half
-    elif len(values):
-        lowest, highest = half[compared].min(), half[compared].max()
-        values = (np.clip(half, lowest, highest) - lowest) / ((highest - lowest) or 1.0)
-    return dict(zip(table.texts, values.tolist(), strict=True))
 
 
 def _ordinal(table: AnnotationTable, values: Floats) -> Floats:

@@ -197,24 +197,28 @@ class _LookedUpTexts(PreparedStage):
 
 
 def _related_groups(lookup: NameLookup, groups: Sequence[tuple[Concept, ...]]) -> tuple[Ints, Floats]:
-    """Keys of pairs of groups with a common concept or an ancestor, and their directions."""
+    """Keys of pairs of groups with a common concept or an ancestor, and their directions.
+
+    A shared concept makes two texts the same, and an ancestor is more general: nan if each has one of the other.
+    """
     groups_of: dict[Concept, list[int]] = {}
     for group, concepts in enumerate(groups):
         for concept in concepts:
             groups_of.setdefault(concept, []).append(group)
-    values: dict[int, tuple[float, float]] = {}
-    for group, concepts in enumerate(groups):
-        near = {
-            concept
-            for named_concept in concepts
-            for concept in (named_concept, *lookup.ancestors(named_concept) & groups_of.keys())
-        }
-        for related_group in {related_group for concept in near for related_group in groups_of[concept]}:
-            forward, backward = lookup.compare(concepts, groups[related_group]) or (np.nan, np.nan)
-            values[group * len(groups) + related_group] = forward, backward
-            values[related_group * len(groups) + group] = backward, forward
-    keys = np.array(sorted(values), dtype=np.int64)
-    return keys, np.array([values[key] for key in keys.tolist()], dtype=np.float64).reshape(-1, 2)
+    same = {(group, other) for members in groups_of.values() for group in members for other in members}
+    below = {
+        (group, wider)
+        for concept, members in groups_of.items()
+        for ancestor in lookup.ancestors(concept) & groups_of.keys()
+        for group in members
+        for wider in groups_of[ancestor]
+    }
+    above = {(second, first) for first, second in below}
+    values = {pair: (float(pair in below), float(pair in above)) for pair in below ^ above}
+    values |= dict.fromkeys(below & above, (np.nan, np.nan)) | dict.fromkeys(same, (1.0, 1.0))
+    pairs = sorted(values)
+    keys = np.array([first * len(groups) + second for first, second in pairs], dtype=np.int64)
+    return keys, np.array([values[pair] for pair in pairs], dtype=np.float64).reshape(-1, 2)
 
 
 def with_terminology(

@@ -132,8 +132,8 @@ class NameLookup:
     --------
     >>> heart = Terminology("heart", ("1", "2"), (("heart disease",), ("heart attack", "MI")), ((), (0,)))
     >>> lookup = NameLookup([heart])
-    >>> lookup.find("Heart attack"), lookup.compare(lookup.find("mi"), lookup.find("heart disease"))
-    (((0, 1),), (1.0, 0.0))
+    >>> lookup.find("Heart attack"), lookup.ancestors((0, 1))
+    (((0, 1),), frozenset({(0, 0)}))
     """
 
     def __init__(self, terminologies: Sequence[Terminology]) -> None:
@@ -169,16 +169,3 @@ class NameLookup:
             parents = [(number, parent) for parent in self.terminologies[number].parents[index]]
             self._ancestors[concept] = frozenset(parents).union(*map(self.ancestors, parents))
         return self._ancestors[concept]
-
-    def compare(self, first: Sequence[Concept], second: Sequence[Concept]) -> tuple[float, float] | None:
-        """P(a ⇒ b) and P(b ⇒ a) of two texts by the concepts that they name; None if the terminologies do not decide.
-
-        A shared concept makes two texts the same, an ancestor is more general, and other concepts differ.
-        """
-        if {number for number, _ in first}.isdisjoint(number for number, _ in second):
-            return None
-        if set(first) & set(second):
-            return 1.0, 1.0
-        is_below = any(b in self.ancestors(a) for a in first for b in second)
-        is_above = any(a in self.ancestors(b) for a in first for b in second)
-        return None if is_below and is_above else (float(is_below), float(is_above))

@@ -24,7 +24,8 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
-from tests.meaning.measures.function_measures import DirectedFunction
+from softirr.meaning.terminology import Terminology
+from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 from tests.meaning.terminology.terms import terminology
 
 HEART = terminology(
@@ -34,6 +35,15 @@ HEART = terminology(
     ("MI", "mitral insufficiency"),
     ("MI", "myocardial ischemia"),
     parents={1: (0,)},
+)
+KNEE = terminology(
+    ("Pain",),
+    ("Knee pain", "gonalgia"),
+    ("Medial knee pain",),
+    ("Hip pain",),
+    ("Cold", "common cold"),
+    ("Cold", "low temperature"),
+    parents={1: (0,), 2: (1,), 3: (0,)},
 )
 OTHER = terminology(("tussis", "coughing fit"), ("pruritus", "itch"))
 TEXTS = (
@@ -62,6 +72,41 @@ def test_terminology_decides_texts_that_it_knows() -> None:
     assert terms.both(pairs).tolist() == [[1, 1], [1, 0], [0, 0]]
     assert terms.score(pairs).tolist() == [1, 0, 0]
     assert set(sources_of(terms, pairs)) == {"terminology"}
+
+
+def directions(first: str, second: str, *terminologies: Terminology) -> list[float]:
+    """Both directions by the terminologies; a half if they leave the pair to the measure."""
+    return with_terminology(FunctionMeasure(lambda *_: 0.5), terminologies).both([(first, second)])[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("knee pain", "gonalgia", [1, 1]),
+        ("knee pain", "pain", [1, 0]),
+        ("medial knee pain", "pain", [1, 0]),
+        ("pain", "medial knee pain", [0, 1]),
+        ("knee pain", "hip pain", [0, 0]),
+        ("cold", "low temperature", [1, 1]),
+        ("common cold", "low temperature", [0, 0]),
+        ("knee pain", "fracture", [0.5, 0.5]),
+    ],
+)
+def test_concepts_give_both_directions(first: str, second: str, expected: list[float]) -> None:
+    assert directions(first, second, KNEE) == expected
+    assert directions(second, first, KNEE) == expected[::-1]
+
+
+def test_ambiguous_name_above_and_below_is_left_to_the_measure() -> None:
+    ambiguous = terminology(("a", "x"), ("b",), ("c", "x"), parents={0: (1,), 1: (2,)})
+    assert directions("x", "b", ambiguous) == directions("b", "x", ambiguous) == [0.5, 0.5]
+
+
+def test_concepts_of_different_terminologies_are_not_compared() -> None:
+    terminologies = terminology(("fever",), ("chill",)), terminology(("pyrexia",), ("cough",), ("Fever", "heat"))
+    assert directions("chill", "pyrexia", *terminologies) == [0.5, 0.5]
+    assert directions("pyrexia", "cough", *terminologies) == [0, 0]
+    assert directions("fever", "heat", *terminologies) == [1, 1]
 
 
 def test_one_known_text_is_compared_by_all_its_names() -> None:

@@ -45,39 +45,6 @@ def test_find_matches_exact_names_only(text: str, concepts: list[int]) -> None:
     assert KNEE.find(text) == tuple((0, concept) for concept in concepts)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "directions"),
-    [
-        ("knee pain", "gonalgia", (1.0, 1.0)),
-        ("knee pain", "pain", (1.0, 0.0)),
-        ("medial knee pain", "pain", (1.0, 0.0)),
-        ("pain", "medial knee pain", (0.0, 1.0)),
-        ("knee pain", "hip pain", (0.0, 0.0)),
-        ("cold", "low temperature", (1.0, 1.0)),
-        ("common cold", "low temperature", (0.0, 0.0)),
-        ("knee pain", "fracture", None),
-    ],
-)
-def test_compare_gives_both_directions(first: str, second: str, directions: tuple[float, float] | None) -> None:
-    assert KNEE.compare(KNEE.find(first), KNEE.find(second)) == directions
-    turned = KNEE.compare(KNEE.find(second), KNEE.find(first))
-    assert turned == (None if directions is None else directions[::-1])
-
-
-def test_ambiguous_name_above_and_below_is_left_to_the_measure() -> None:
-    lookup = NameLookup([terminology(("a", "x"), ("b",), ("c", "x"), parents={0: (1,), 1: (2,)})])
-    assert lookup.compare(lookup.find("x"), lookup.find("b")) is None
-
-
-def test_concepts_of_different_terminologies_are_not_compared() -> None:
-    lookup = NameLookup([terminology(("fever",)), terminology(("pyrexia",), ("cough",), ("Fever", "heat"))])
-    fever, pyrexia, cough, heat = map(lookup.find, ("fever", "pyrexia", "cough", "heat"))
-    assert len(fever) == 2
-    assert lookup.compare(NameLookup([terminology(("fever",))]).find("fever"), pyrexia) is None
-    assert lookup.compare(pyrexia, cough) == (0.0, 0.0)
-    assert lookup.compare(fever, heat) == (1.0, 1.0)
-
-
 def test_names_are_bounded_and_taken_in_turn() -> None:
     lookup = NameLookup([terminology(("a0", "shared", *(f"a{i}" for i in range(1, 20))), ("b0", "shared"))])
     assert lookup.names(lookup.find("shared"), 4) == ["a0", "b0", "shared", "a1"]
