@@ -190,7 +190,10 @@ class _TextScores:
         self._size = max(len(texts), 1)
         low, high = answers.text_pairs_of_items(ratings)
         self._keys = low * self._size + high
-        self._directions, self._is_directional = answers.scorer.directions(low, high), answers.scorer.directional
+        self._directions, self._is_directional = (
+            answers.scorer.directions(low, high),
+            answers.scorer.measure.directional,
+        )
 
     def consensus(self, texts_by_rater: dict[str, tuple[str, ...]]) -> Consensus:
         forward = (lambda pairs: self.directions(pairs)[:, 0]) if self._is_directional else None

@@ -161,13 +161,13 @@ def explain_items(
 
 
 def _reason(pair: OpenPair, explained: Mapping[tuple[str, str], tuple[float, Reason]]) -> ItemReason:
-    left, right = (text or "" if side == pair.lone else "" for side, text in enumerate(pair.texts))
-    alone = Reason("one rater only", left, right)
+    left_text, right_text = (text or "" if side == pair.lone else "" for side, text in enumerate(pair.texts))
+    one_rater_only = Reason("one rater only", left_text, right_text)
     if pair.sorted_texts is None:
-        return ItemReason(pair.raters, pair.texts, 0.0, alone)
+        return ItemReason(pair.raters, pair.texts, 0.0, one_rater_only)
     equivalence, reason = explained[pair.sorted_texts]
     if pair.texts != pair.sorted_texts:
         reason = reason.turned()
     if pair.lone is not None and reason.kind == "unrelated":
-        reason = alone
+        reason = one_rater_only
     return ItemReason(pair.raters, pair.texts, equivalence, reason)

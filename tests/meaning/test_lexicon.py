@@ -56,6 +56,7 @@ def test_the_tables_are_whole() -> None:
         "numbers": 3,
         "languages": 3,
         "word_lists": 2,
+        "spelling_variants": 2,
     }
     for name, width in widths.items():
         lines = rows(name)

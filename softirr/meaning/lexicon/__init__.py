@@ -7,8 +7,8 @@ other), value, the classes by which rules recognize the wordings, and the wordin
 recognized, and not compared. ``opposites.tsv`` has words that exclude each other, ``units.tsv`` units of measurement,
 ``numbers.tsv`` number words, ``number_wordings.tsv`` other wordings of counts, amounts and grades, ``languages.tsv``
 and ``scripts.tsv`` what languages are recognized by, ``word_order.tsv`` words across which others do not move,
-``word_lists.tsv`` lists without further properties, ``patterns.tsv`` and ``attribute_rules.tsv`` regular expressions
-(:mod:`softirr.meaning.policy.attributes`).
+``word_lists.tsv`` lists without further properties, ``spelling_variants.tsv`` replacements of usual variants,
+``patterns.tsv`` and ``attribute_rules.tsv`` regular expressions (:mod:`softirr.meaning.policy.attributes`).
 """
 
 from __future__ import annotations

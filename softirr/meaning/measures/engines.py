@@ -137,15 +137,13 @@ class OpenedLater:
         """
         if self._recalled is not None:
             return
-        key = f"format of {model} on {_machine()}"
-        rows = [(text_hash(precision),) * 2 for precision in PRECISIONS]
-        values, is_known = cache.get(key, rows)
+        key, row = f"format of {model} on {_machine()}", [(text_hash("number and length"),) * 2]
+        values, is_known = cache.get(key, row)
         if self._engine is None and is_known.any():
-            row = int(is_known.argmax())
-            self._recalled = PRECISIONS[row], int(values[row, 0])
+            self._recalled = PRECISIONS[int(values[0, 0])], int(values[0, 1])
         else:
             self._recalled = self.precision, self.max_length
-            cache.put(key, [rows[PRECISIONS.index(self.precision)]], np.full((1, 2), float(self.max_length)))
+            cache.put(key, row, np.array([[PRECISIONS.index(self.precision), self.max_length]], dtype=np.float64))
 
     @property
     def precision(self) -> str:

@@ -12,7 +12,6 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,7 +101,11 @@ class Entailment(Measure):
         self._first = OpenedLater(partial(open_engine, located.folder), options)
         self._engine: Any = self._first
         self._waits = multilingual is not None and _can_wait(options)
-        id2label = _output_names(located.folder) if self._waits else self._first.opened().id2label
+        if self._waits:
+            config = json.loads((located.folder / "config.json").read_text(encoding="utf-8"))
+            id2label = {int(number): label for number, label in config["id2label"].items()}
+        else:
+            id2label = self._first.opened().id2label
         stated_labels = None
         if multilingual is not None:
             second = OpenedLater(partial(open_engine, multilingual.folder), options)
@@ -188,9 +191,3 @@ def _can_wait(options: ClassifierOptions) -> bool:
         raise ModuleNotFoundError("PyTorch is not installed.", name="torch")
     usual = ClassifierOptions(device=options.device, label_order=options.label_order, threads=options.threads)
     return runs_on_processor(options) and options == usual
-
-
-def _output_names(folder: Path) -> dict[int, str]:
-    """The names of a model's outputs, by their numbers."""
-    names = json.loads((folder / "config.json").read_text(encoding="utf-8"))["id2label"]
-    return {int(number): name for number, name in names.items()}

@@ -205,7 +205,7 @@ def _related_groups(lookup: NameLookup, groups: Sequence[tuple[Concept, ...]]) -
     for group, concepts in enumerate(groups):
         for concept in concepts:
             groups_of.setdefault(concept, []).append(group)
-    same = {(group, other) for members in groups_of.values() for group in members for other in members}
+    same = {(first, second) for members in groups_of.values() for first in members for second in members}
     below = {
         (group, wider)
         for concept, members in groups_of.items()

@@ -61,7 +61,6 @@ class PairScorer:
         progress: Progress | None = None,
     ) -> None:
         self.measure = measure
-        self.directional = measure.directional
         self.cheap = measure.has_blocks
         self.pairs_scored = 0
         different, self._ids = numbered_texts(texts)
@@ -78,10 +77,6 @@ class PairScorer:
     def score(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ≡ b) of text left_texts[k] with text right_texts[k], shape (n,)."""
         return mutual(self.directions(left_texts, right_texts))
-
-    def entail(self, left_texts: Ints, right_texts: Ints) -> Floats | None:
-        """P(a ⇒ b) and P(b ⇒ a) of texts left_texts[k] and right_texts[k], shape (n, 2); None without directions."""
-        return self.directions(left_texts, right_texts) if self.directional else None
 
     def directions(self, left_texts: Ints, right_texts: Ints) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) of texts left_texts[k] and right_texts[k], shape (n, 2)."""

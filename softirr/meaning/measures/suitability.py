@@ -101,7 +101,7 @@ def pairs_across_scripts(texts: Sequence[str], left_texts: Ints, right_texts: In
         Numbers of the pairs' texts.
     """
     pairs = zip(left_texts.tolist(), right_texts.tolist(), strict=True)
-    return np.array([_share_nothing(texts[left], texts[right]) for left, right in pairs], dtype=bool)
+    return np.array([_share_nothing(texts[i], texts[j]) for i, j in pairs], dtype=bool)
 
 
 def _share_nothing(first: str, second: str) -> bool:

@@ -174,8 +174,8 @@ def _with_digits(wording: str) -> str:
 
 @cache
 def _negator() -> re.Pattern[str]:
-    others = ("there is no", "none", "neither", "nor", "absent", "cannot", "can not")
-    return re.compile(rf"{any_of([*wordings('negation'), *others])}(?!\w)|\w+n['’]t(?!\w)")
+    whole_words = ("there is no", "none", "neither", "nor", "absent", "cannot", "can not")
+    return re.compile(rf"{any_of([*wordings('negation'), *whole_words])}(?!\w)|\w+n['’]t(?!\w)")
 
 
 @cache

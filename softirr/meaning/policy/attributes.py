@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from softirr.errors import InputError
-from softirr.meaning.lexicon import any_of, rows, wordings
+from softirr.meaning.lexicon import any_of, rows, word_list, wordings
 from softirr.text import normalize
 
 _REFERENCE = re.compile(r"\{([a-z_.]+)\}")
@@ -28,21 +28,11 @@ LONGEST = 2_000
 None of its words is taken for an attribute of the whole.
 """
 _WORD = re.compile(r"\w+")
-_FUNCTION_WORDS = re.compile(
-    r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|"
-    r"be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
-    re.IGNORECASE,
-)
-_LOOSE_LAST = re.compile(
-    r"(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|"
-    r"her|that|which|as))$",
-    re.IGNORECASE,
-)
+_FUNCTION_WORDS = re.compile(any_of(word_list("function")), re.IGNORECASE)
+_LOOSE_LAST = re.compile(rf"(?:[,;:/&+(\[-]|\b{any_of(word_list('loose_at_end'))})$", re.IGNORECASE)
 _LONGEST_LOOSE = 6
 """Characters in which the last mark or small word of a text is looked for, with the one before it."""
-_LOOSE_START = re.compile(
-    r"^\s*(?:(?:[,;:/&+)\]-]|(?:a|an|the|of|and|or|but|is|are|was|were|that|which)\b)\s*)+", re.IGNORECASE
-)
+_LOOSE_START = re.compile(rf"^\s*(?:(?:[,;:/&+)\]-]|{any_of(word_list('loose_at_start'))}\b)\s*)+", re.IGNORECASE)
 _EMPTY_BRACKETS = re.compile(r"\(\s*[,;]?\s*\)|\[\s*\]")
 _BEFORE_COMMA = re.compile(r"\s+(?=[,;:.)])|(?<=\()\s+")
 _COMMAS = re.compile(r"([,;])(?:\s*[,;])+")

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ class PolicyStage(Stage):
         if not self.policy.count:
             return RewrittenTexts([{0: self.policy.rewrite(text)} for text in texts], adjust=adjust)
         every_value = [[value(text, kind) for text in texts] for kind in self.policy.deciding]
-        forms = [self._forms(text, [values[k] for values in every_value]) for k, text in enumerate(texts)]
+        forms = [self._forms(text, values) for text, values in zip(texts, zip(*every_value, strict=True), strict=True)]
         facts = [facts_of(self.policy.rewrite(text)) for text in texts]
         compared = [*_attribute_values(every_value), *comparisons(facts, (*self.policy.count, VALUE))]
         return RewrittenTexts(
@@ -97,15 +96,12 @@ class PolicyStage(Stage):
 
     def _forms(self, text: str, values: Sequence[AttributeValue | None]) -> dict[int, str]:
         """The text without each set of the attributes that another text may share, by the set's bits."""
-        kinds = [
-            (1 << bit, kind)
-            for bit, (kind, is_said) in enumerate(zip(self.policy.deciding, values, strict=True))
-            if is_said
-        ]
+        deciding = self.policy.deciding
+        present = sum(1 << bit for bit, attribute in enumerate(values) if attribute)
         return {
-            sum(bit for bit, _ in subset): self.policy.rewrite(text, {kind for _, kind in subset})
-            for size in range(len(kinds) + 1)
-            for subset in combinations(kinds, size)
+            bits: self.policy.rewrite(text, [kind for bit, kind in enumerate(deciding) if bits >> bit & 1])
+            for bits in range(present + 1)
+            if bits & present == bits
         }
 
 

@@ -13,7 +13,7 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from itertools import chain
 
-from softirr.meaning.lexicon import opposites, word_list
+from softirr.meaning.lexicon import opposites, rows, word_list
 from softirr.meaning.policy.attributes import LONGEST, attributes
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -28,16 +28,7 @@ _LONGEST = 100
 _LETTERS_PER_SLIP = 4
 _CACHED = 1 << 16
 _NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "ab", "non-")
-_VARIANTS = (
-    (re.compile(r"ae|oe"), "e"),
-    (re.compile(r"ph"), "f"),
-    (re.compile(r"our\b"), "or"),
-    (re.compile(r"is(?=e|a|i)"), "iz"),
-    (re.compile(r"yse\b"), "yze"),
-    (re.compile(r"tre\b"), "ter"),
-    (re.compile(r"(.)\1"), r"\1"),
-    (re.compile(r"[\s-]"), ""),
-)
+_VARIANTS = [(re.compile(pattern), instead) for instead, pattern in rows("spelling_variants")]
 
 
 class TextParts:

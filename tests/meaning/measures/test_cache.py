@@ -219,15 +219,15 @@ def test_a_second_run_scores_nothing(open_store: Open) -> None:
     rng = np.random.default_rng(0)
     left_texts, right_texts = rng.integers(0, 60, 400), rng.integers(0, 60, 400)
     first, second = lengths(), lengths()
-    scores = PairScorer(first, texts, cache=open_store()).entail(left_texts, right_texts)
+    scores = PairScorer(first, texts, cache=open_store()).directions(left_texts, right_texts)
     assert first.asked
     shuffled = rng.permutation(60)
     positions = np.argsort(shuffled)
-    cached_scores = PairScorer(second, [texts[i] for i in shuffled], cache=open_store()).entail(
+    cached_scores = PairScorer(second, [texts[i] for i in shuffled], cache=open_store()).directions(
         positions[right_texts], positions[left_texts]
     )
     assert not second.asked
-    assert scores is not None and cached_scores is not None and np.array_equal(scores, cached_scores[:, ::-1])
+    assert np.array_equal(scores, cached_scores[:, ::-1])
 
 
 def test_failed_answers_are_not_kept(open_store: Open) -> None:

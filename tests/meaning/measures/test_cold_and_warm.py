@@ -92,14 +92,12 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PairCache]
 def test_scores_from_a_cache_are_those_that_were_computed(kind: str, cache: PairCache, tmp_path: Path) -> None:
     left_texts, right_texts = (side.ravel() for side in np.mgrid[: len(TEXTS), : len(TEXTS)])
     cold = PairScorer(KINDS[kind](tmp_path), TEXTS, cache=cache)
-    scores, directions = cold.score(left_texts, right_texts), cold.entail(left_texts, right_texts)
+    scores, directions = cold.score(left_texts, right_texts), cold.directions(left_texts, right_texts)
     order = np.random.default_rng(1).permutation(len(left_texts))
     warm = PairScorer(KINDS[kind](tmp_path), TEXTS[::-1], cache=cache)
     last = len(TEXTS) - 1
-    warm_directions = warm.entail(last - left_texts[order], last - right_texts[order])
-    assert (directions is None) == (warm_directions is None)
-    if directions is not None and warm_directions is not None:
-        assert np.array_equal(warm_directions, directions[order])
+    warm_directions = warm.directions(last - left_texts[order], last - right_texts[order])
+    assert np.array_equal(warm_directions, directions[order])
     assert np.array_equal(warm.score(last - left_texts[order], last - right_texts[order]), scores[order])
     block = warm.block(last - np.arange(len(TEXTS)), last - np.arange(len(TEXTS)))
     assert np.array_equal(block.ravel(), scores.astype(np.float32))

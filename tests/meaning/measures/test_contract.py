@@ -63,11 +63,10 @@ def check(scored: Any) -> None:
     np.testing.assert_allclose(mutual(scored.both(PAIRS)), p, atol=1e-6)
     if not any(isinstance(stage, Sentences) for stage in scored.stages) or not scored.has_blocks:
         np.testing.assert_allclose(scorer.block(EVERY, EVERY), table, atol=1e-6)
-    directions = scorer.entail(LEFT, RIGHT)
-    assert (directions is None) == (not scored.directional)
-    if directions is not None:
-        swapped = directions.reshape(len(TEXTS), -1, 2).transpose(1, 0, 2)[..., ::-1]
-        assert np.array_equal(directions.reshape(swapped.shape), swapped)
+    directions = scorer.directions(LEFT, RIGHT)
+    swapped = directions.reshape(len(TEXTS), -1, 2).transpose(1, 0, 2)[..., ::-1]
+    assert np.array_equal(directions.reshape(swapped.shape), swapped)
+    assert scored.directional or np.array_equal(directions[:, 0], directions[:, 1])
     assert scored.provenance().measure == scored.name
 
 

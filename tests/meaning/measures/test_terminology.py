@@ -150,8 +150,7 @@ def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None
     np.testing.assert_allclose(terms.score(pairs), block[left_texts, right_texts], atol=1e-6)
     np.testing.assert_allclose(scorer.score(left_texts, right_texts), block[left_texts, right_texts], atol=1e-6)
     np.testing.assert_array_equal(block, block.T)
-    directions = scorer.entail(left_texts, right_texts)
-    assert directions is not None
+    directions = scorer.directions(left_texts, right_texts)
     np.testing.assert_allclose(np.sqrt(directions[:, 0] * directions[:, 1]), block[left_texts, right_texts], atol=1e-6)
     np.testing.assert_allclose(directions, terms.both(pairs), atol=1e-12)
 

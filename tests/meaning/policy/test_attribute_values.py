@@ -172,7 +172,7 @@ def test_counted_attribute_decides_both_directions() -> None:
     counting: Any = under_policy(Directed(), COUNTING)
     pairs = [("mild pain", "severe pain"), ("mild pain", "slight pain"), ("mild knee pain", "mild pain")]
     scorer = PairScorer(counting, [text for pair in pairs for text in pair])
-    directions = scorer.entail(np.arange(0, 6, 2), np.arange(1, 6, 2))
+    directions = scorer.directions(np.arange(0, 6, 2), np.arange(1, 6, 2))
     assert directions[:2].tolist() == [[0, 0], [1, 1]]
     np.testing.assert_allclose(directions[2], Directed().both([("knee pain", "pain")])[0])
     np.testing.assert_allclose(counting.both(pairs)[[0, 2]], directions[[0, 2]])
