@@ -136,16 +136,17 @@ class TaskReader:
         """Return every task, and whether there are as many as the project counts.
 
         A list that is too short must not remove anything. It may lack a task or two while tasks come and go; then it is
-        requested again. The list of a new project is what its pages have, because each of them is read.
+        requested again. The list of a large new project is what its pages have, because each of them is read.
         """
         for _ in range(TRIES_TO_LIST):
             n_before = self.client.project(self.number)["task_number"]
-            if self.store.totals(self.project)["tasks"]:
-                listed = tasks.dates(self.client, self.number)
-            else:  # all tasks have to be read anyway
+            if self.store.totals(self.project)["tasks"] <= FEW < n_before:  # nearly all have to be read anyway
                 size = self._run.operator.page_size
-                self._read_pages(tasks.pages(self.client, self.number, page_size=size), total=n_before)
-                listed = {number: (stamp or "", n) for number, (stamp, n) in self.store.stamps(self.project).items()}
+                read = self._read_pages(tasks.pages(self.client, self.number, page_size=size), total=n_before)
+                stamps = self.store.stamps(self.project)
+                listed = {number: (stamps[number][0] or "", stamps[number][1]) for number in read}
+            else:
+                listed = tasks.dates(self.client, self.number)
             n_after = self.client.project(self.number)["task_number"]
             if len(listed) >= min(n_before, n_after):
                 return listed, True

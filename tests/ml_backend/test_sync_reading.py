@@ -63,6 +63,21 @@ class TestReadsLittle:
         assert bench.fake.wrong() == []
         assert bench.fake.calls.count(("GET", "/api/tasks/")) == 3, "the newest, the dates of all, one page"
 
+    def test_nearly_everything_is_read_by_the_page_without_a_list(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(reader_module, "FEW", 5)
+        monkeypatch.setattr(update_module, "NEWEST", 2)
+        tasks = answered(bench.fake, 3)
+        bench.sync()
+        bench.fake.tasks.pop(tasks[1])
+        added = answered(bench.fake, 10)
+        bench.fake.calls.clear()
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert bench.store.stamps(bench.row["id"]).keys() == {tasks[0], tasks[2], *added}, "one is gone"
+        assert bench.fake.calls.count(("GET", "/api/tasks/")) == 2, "the newest and one page"
+
     def test_one_task_is_tried_as_often_as_a_list(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 30)
         bench.sync()
