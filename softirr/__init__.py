@@ -18,54 +18,32 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from softirr import audit
-    from softirr.answers.files import read, read_texts
-    from softirr.answers.inspection import inspect
-    from softirr.answers.read_options import ReadOptions
-    from softirr.answers.table import AnnotationTable, Answer, Excluded
-    from softirr.errors import InputError, SoftirrError
-    from softirr.meaning.policy.measure import measure
-    from softirr.meaning.policy.rules import Policy
-    from softirr.report.agreement import agreement
-    from softirr.report.compare import compare
-    from softirr.report.compare_models import compare_models
-    from softirr.report.comparison import Comparison
-    from softirr.report.inputs import AgreementOptions
-    from softirr.report.items import item_agreement
-    from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
-    from softirr.report.results import AgreementReport
-    from softirr.statistics.coefficients.intervals import Coefficient
-    from softirr.statistics.coefficients.matrix import matrix_agreement
+    from softirr import audit as audit
+    from softirr.answers.files import read as read
+    from softirr.answers.files import read_texts as read_texts
+    from softirr.answers.inspection import inspect as inspect
+    from softirr.answers.read_options import ReadOptions as ReadOptions
+    from softirr.answers.table import AnnotationTable as AnnotationTable
+    from softirr.answers.table import Answer as Answer
+    from softirr.answers.table import Excluded as Excluded
+    from softirr.errors import InputError as InputError
+    from softirr.errors import SoftirrError as SoftirrError
+    from softirr.meaning.policy.measure import measure as measure
+    from softirr.meaning.policy.rules import Policy as Policy
+    from softirr.report.agreement import agreement as agreement
+    from softirr.report.compare import compare as compare
+    from softirr.report.compare_models import compare_models as compare_models
+    from softirr.report.comparison import Comparison as Comparison
+    from softirr.report.inputs import AgreementOptions as AgreementOptions
+    from softirr.report.items import item_agreement as item_agreement
+    from softirr.report.one_coefficient import cohen_kappa as cohen_kappa
+    from softirr.report.one_coefficient import fleiss_kappa as fleiss_kappa
+    from softirr.report.one_coefficient import krippendorff_alpha as krippendorff_alpha
+    from softirr.report.results import AgreementReport as AgreementReport
+    from softirr.statistics.coefficients.intervals import Coefficient as Coefficient
+    from softirr.statistics.coefficients.matrix import matrix_agreement as matrix_agreement
 
     __version__: str
-
-__all__ = [
-    "AgreementOptions",
-    "AgreementReport",
-    "AnnotationTable",
-    "Answer",
-    "Coefficient",
-    "Comparison",
-    "Excluded",
-    "InputError",
-    "Policy",
-    "ReadOptions",
-    "SoftirrError",
-    "__version__",
-    "agreement",
-    "audit",
-    "cohen_kappa",
-    "compare",
-    "compare_models",
-    "fleiss_kappa",
-    "inspect",
-    "item_agreement",
-    "krippendorff_alpha",
-    "matrix_agreement",
-    "measure",
-    "read",
-    "read_texts",
-]
 
 _MODULES = {
     "AgreementOptions": "report.inputs",
@@ -93,6 +71,8 @@ _MODULES = {
     "read_texts": "answers.files",
 }
 """The module below this package that each name is loaded from."""
+
+__all__ = tuple(sorted({"__version__", "audit", *_MODULES}))
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.rules import Policy
 from softirr.report.agreement import agreement
-from softirr.report.inputs import AgreementOptions, table_from
+from softirr.report.inputs import AgreementOptions, read_sheets, table_from
 from softirr.report.results import AgreementReport
 from softirr.report.scoring import open_scoring
 from softirr.statistics.evidence.judged import ONLY
@@ -139,6 +139,6 @@ def apply(
     >>> report.audit.judgments, report.coefficients["observed_agreement"].value < 0.2
     (12, True)
     """
-    read = [sheet if isinstance(sheet, Judgments) else read_sheet(sheet) for sheet in sheets]
+    read = read_sheets(sheets)
     check_judged(read)
     return agreement(answers, measure, policy=policy, judgments=read, options=options, cache=cache, progress=progress)

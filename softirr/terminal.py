@@ -35,18 +35,12 @@ class Parser(argparse.ArgumentParser):
 
 
 class Interrupts:
-    """Notes Ctrl-C and raises KeyboardInterrupt, which libraries may turn into another exception."""
+    """Notes Ctrl-C from now on and raises KeyboardInterrupt, which libraries may turn into another exception."""
 
     def __init__(self) -> None:
         self.came = False
-
-    @classmethod
-    def caught(cls) -> Interrupts:
-        """Interrupts of this process from now on."""
-        interrupts = cls()
-        signal.signal(signal.SIGINT, interrupts)
-        sys.unraisablehook = interrupts.unraisable
-        return interrupts
+        signal.signal(signal.SIGINT, self)
+        sys.unraisablehook = self.unraisable
 
     def __call__(self, *_: object) -> None:  # noqa: D102 - a handler of signals
         self.came = True
@@ -200,14 +194,16 @@ def progress_bar(what: str, unit: str = " pairs", *, scaled: bool = False) -> It
 
     Shown from the first update on, and only on a terminal.
     """
-    from tqdm import tqdm
-
     with contextlib.ExitStack() as stack:
         bars: list[Any] = []
 
         def show(done: int, total: int) -> None:
+            if sys.stderr is None or not sys.stderr.isatty():
+                return
             if not bars:
-                bar = tqdm(desc=what, unit=unit, unit_scale=scaled, file=sys.stderr, disable=None, **_missing_size())
+                from tqdm import tqdm
+
+                bar = tqdm(desc=what, unit=unit, unit_scale=scaled, file=sys.stderr, **_missing_size())
                 bars.append(stack.enter_context(bar))
             bars[0].total = total
             bars[0].update(done - bars[0].n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -151,13 +151,14 @@ def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
     """The options of :func:`softirr.agreement` that a command received."""
     from softirr.report.inputs import AgreementOptions
 
-    return AgreementOptions(
-        chance=arguments.chance,
-        permutations=arguments.permutations,
-        seed=arguments.seed or 0,
-        assignment=arguments.assignment,
-        **changes,
-    )
+    options = options_of(AgreementOptions, arguments) | {"seed": arguments.seed or 0}
+    return AgreementOptions(**options | changes)
+
+
+def options_of(kind: type, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of a command that are fields of a data class."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in vars(arguments).items() if name in names}
 
 
 def chosen_policy(arguments: argparse.Namespace) -> Any:

@@ -88,15 +88,14 @@ def _check(arguments: argparse.Namespace) -> None:
     from softirr.meaning.measures import DEFAULT_MEASURE
 
     within = next((name for name in _WITHIN_ONE_FILE if getattr(arguments, name) is not None), None)
-    n_files, has_models = len(arguments.files), arguments.models is not None
+    n_files = len(arguments.files)
+    of_models = [name for name in ("margin", "epsilon", "fail_unless") if getattr(arguments, name) is not None]
     of_files = "paired" if arguments.paired else "independent" if arguments.independent else ""
     refusals = (
         (within and n_files > 1, f"--{within} compares within one file, but there are {n_files}."),
         (not within and n_files == 1, "Name two files, or compare within one with --measures, --policies or --models."),
         (of_files and within, f"--{of_files} is about items of several files, so it does not go with --{within}."),
-        (arguments.margin is not None and not has_models, "--margin needs --models."),
-        (arguments.epsilon is not None and not has_models, "--epsilon needs --models."),
-        (arguments.fail_unless and not has_models, "--fail-unless needs --models."),
+        (of_models and within != "models", f"--{next(iter(of_models), '').replace('_', '-')} needs --models."),
         (
             arguments.measures and arguments.measure != DEFAULT_MEASURE,
             f"--measures names the measures, so it does not go with --measure {arguments.measure}.",

@@ -27,7 +27,7 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status, or ends the process if `argv` is None."""
-    interrupts = Interrupts.caught() if argv is None else None
+    interrupts = Interrupts() if argv is None else None
 
     def run() -> Any:
         words = sys.argv[1:] if argv is None else argv

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from dataclasses import fields
 from functools import partial
 from typing import Any
 
 from softirr.answers.kinds import TEXT
-from softirr.cli.arguments import add_option, chosen_policy
+from softirr.cli.arguments import add_option, chosen_policy, options_of
 from softirr.errors import InputError
 from softirr.terminal import progress_bar
 
@@ -106,8 +105,7 @@ def read_tables(
     from softirr.answers.read_options import ReadOptions
 
     name = arguments.file if path is None else path
-    names = {option.name for option in fields(ReadOptions)}
-    options = {name: value for name, value in vars(arguments).items() if name in names}
+    options = options_of(ReadOptions, arguments)
     options["rater_names"] = _rater_names(arguments.rater_names)
     options["ignore_raters"] = [name for name in (arguments.ignore_raters or "").split(",") if name.strip()]
     options["predictions_as_raters"] |= models

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from softirr.errors import InputError
+from softirr.inference.loading import DAMAGED
 
 _TRAINED_HERE = "training.json"
 """``python -m lab.train`` writes this file into its folders."""
@@ -32,7 +33,6 @@ _SETTINGS = (
     *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id", "hidden_act", "model_type"),
 )
 """The settings of a folder's ``config.json`` that determine the outputs, apart from the names of the outputs."""
-_DAMAGED = "The weights or the tokenizer in {} are missing, damaged or of another model; copy the whole model again."
 
 
 def is_own_bert(folder: Path) -> bool:
@@ -85,10 +85,10 @@ def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertFor
                     shapes[_SCALE] = (config.vocab_size, 1)
                     weights[_SCALE] = file.get_tensor(_SCALE).clone()
         if any(weights[name].shape != shape for name, shape in shapes.items()):
-            raise InputError(_DAMAGED.format(folder))
+            raise InputError(DAMAGED.format(folder))
         return BertTokens(folder), BertForSequenceClassification(config, weights)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
-        raise InputError(_DAMAGED.format(folder)) from error
+        raise InputError(DAMAGED.format(folder)) from error
 
 
 class BertTokens:
@@ -108,7 +108,7 @@ class BertTokens:
         try:
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # the library raises nothing more special
-            raise InputError(_DAMAGED.format(folder)) from error
+            raise InputError(DAMAGED.format(folder)) from error
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         settings = _read(folder / "tokenizer_config.json")

@@ -19,11 +19,10 @@ from torch.nn import functional as F
 
 from softirr.errors import InputError
 from softirr.inference.bert import BertForSequenceClassification
-from softirr.inference.forward import Activation, Forward, PackedBert, PaddedForward
+from softirr.inference.forward import Activation, Forward, Linear, PackedBert, PaddedForward
 from softirr.inference.loading import fast_bfloat16
 from softirr.inference.tokens import Packed, PairTokens
 
-_FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2, "float16": 5e-2}
 """Largest difference of a probability between the packed and the padded pass in float32."""
 _AUTO_BOUND = 0.003
@@ -132,7 +131,7 @@ def _forward(model: Any, precision: str, check: Packed, exact: Tensor) -> Forwar
     if precision == "bfloat16" and _device_of(model).type == "cpu" and PackedBert.fits(model):
         return PackedBert(model, Bfloat16Linear)
     if precision != "float32":
-        model = copy.deepcopy(model).to(_FORMATS[precision])
+        model = copy.deepcopy(model).to(getattr(torch, precision))
     if isinstance(model, BertForSequenceClassification):
         return PackedBert(model)
     if PackedBert.fits(model):
@@ -163,7 +162,7 @@ def _moved(values: Tensor, exact: Tensor) -> float:
     return float((values.softmax(-1) - exact.softmax(-1)).abs().max())
 
 
-class Bfloat16Linear:
+class Bfloat16Linear(Linear):
     """f(x Wᵀ + b) in bfloat16 on a processor.
 
     What surrounds it (sums, normalization) stays in float32, where rounding would add up.
@@ -174,22 +173,23 @@ class Bfloat16Linear:
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
-        self._weight, self._bias, self._activation = weight.to(torch.bfloat16), bias.to(torch.bfloat16), activation
-        self._after = "gelu" if activation is F.gelu else "none"
+        super().__init__(weight.to(torch.bfloat16), bias.to(torch.bfloat16), activation)
+        self._after = "none"
         self._packed = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
         if self._packed:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous())
+            if activation is F.gelu:  # a part of the product
+                self._after, self._activation = "gelu", None
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """The layer's output, shape (rows, outputs), bfloat16."""
+    def product(self, x: Tensor) -> Tensor:
+        """The output before other activations than GELU, bfloat16."""
         if not self._packed:
-            y = F.linear(x.to(torch.bfloat16), self._weight, self._bias)
-            return y if self._activation is None else self._activation(y)
+            return super().product(x.to(torch.bfloat16))
         # oneDNN compiles a kernel of a megabyte for each number of rows, so products have few numbers of rows
         rows = x.new_zeros((_padded_rows(len(x)), x.shape[1]), dtype=torch.bfloat16)
         rows[: len(x)] = x
-        y = torch.ops.mkldnn._linear_pointwise(rows, self._weight, self._bias, self._after, [], "none")[: len(x)]
-        return y if self._activation is None or self._after == "gelu" else self._activation(y)
+        y: Tensor = torch.ops.mkldnn._linear_pointwise(rows, self._weight, self._bias, self._after, [], "none")
+        return y[: len(x)]
 
 
 def _padded_rows(n: int) -> int:
@@ -208,7 +208,7 @@ def int8_is_fast() -> bool:
     return supported() and hasattr(torch.ops.onednn, "qlinear_pointwise")
 
 
-class Int8Linear:
+class Int8Linear(Linear):
     """f(x Wᵀ + b) with W as int8 and x rounded row by row to 8 bits; the result is float32.
 
     Parameters
@@ -217,22 +217,19 @@ class Int8Linear:
     bias : shape (outputs,)
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor, activation: Callable[[Tensor], Tensor] | None = None) -> None:
-        self._activation = activation
+    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
         scale = weight.abs().amax(dim=1).clamp_min(1e-12) / _LEVELS
         rounded = torch.round(weight / scale[:, None]).to(torch.int8)
-        self._weight = torch.ops.onednn.qlinear_prepack(rounded.contiguous(), None)
+        super().__init__(torch.ops.onednn.qlinear_prepack(rounded.contiguous(), None), bias.float(), activation)
         self._scale, self._zeros = scale.float(), torch.zeros(len(scale), dtype=torch.int32)
-        self._bias = bias.float()
         self._half = torch.tensor(_ZERO + 0.5)
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """The layer's output, shape (rows, outputs)."""
+    def product(self, x: Tensor) -> Tensor:
+        """The output before the activation, float32."""
         size = x.abs().amax(dim=1, keepdim=True).clamp_min_(1e-12)
         # cutting off behind zero point + 1/2 rounds to the nearest
         rounded = torch.addcmul(self._half, x, _LEVELS / size).to(torch.uint8)
         product = torch.ops.onednn.qlinear_pointwise(
             rounded, 1.0, _ZERO, self._weight, self._scale, self._zeros, None, 1.0, 0, torch.float32, "none", [], ""
         )
-        y = torch.addcmul(self._bias, product, size / _LEVELS, out=product)
-        return y if self._activation is None else self._activation(y)
+        return torch.addcmul(self._bias, product, size / _LEVELS, out=product)

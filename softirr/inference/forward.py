@@ -96,7 +96,7 @@ class PackedBert:
             self._dense, self._out = base.pooler.dense, model.classifier
         else:
             self._dense, self._out = model.classifier.dense, model.classifier.out_proj
-        self._varlen = _varlen_attention(self._device)
+        self._varlen: Any = _varlen_attention() if self._device.type == "cuda" else None
 
     @staticmethod
     def fits(model: Any) -> bool:
@@ -139,11 +139,11 @@ class PackedBert:
         if self._varlen is not None:
             ends = np.concatenate([[0], np.cumsum(batch.lengths)]).astype(np.int32)
             borders, longest = to_device(ends, self._device), int(batch.lengths.max())
-            varlen = self._varlen
 
             def packed(qkv: Tensor) -> Tensor:
                 q, k, v = qkv.view(len(qkv), 3, self._heads, -1).unbind(1)
-                return varlen(q, k, v, borders, longest).reshape(len(qkv), self._width)
+                attended: Tensor = self._varlen(q, k, v, borders, borders, longest, longest)
+                return attended.reshape(len(qkv), self._width)
 
             return packed
 
@@ -205,15 +205,19 @@ def _softmax(scores: Tensor) -> Tensor:
 
 
 class Linear:
-    """f(x Wᵀ + b) in the number format of the weights, W of shape (outputs, inputs)."""
+    """f(x Wᵀ + b) in the number format of the weights, W of shape (outputs, inputs); others compute the product."""
 
     def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
         self._weight, self._bias, self._activation = weight, bias, activation
 
     def __call__(self, x: Tensor) -> Tensor:
         """The layer's output, shape (rows, outputs)."""
-        y = F.linear(x, self._weight, self._bias)
+        y = self.product(x)
         return y if self._activation is None else self._activation(y)
+
+    def product(self, x: Tensor) -> Tensor:
+        """The output before the activation."""
+        return F.linear(x, self._weight, self._bias)
 
 
 MakeLinear = Callable[[Tensor, Tensor, Activation | None], Callable[[Tensor], Tensor]]
@@ -252,17 +256,10 @@ def _runs(lengths: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(counts.tolist(), lengths[starts].tolist(), strict=True))
 
 
-def _varlen_attention(device: torch.device) -> Callable[[Tensor, Tensor, Tensor, Tensor, int], Tensor] | None:
-    """Attention over packed sequences of different lengths; None if the device lacks it."""
-    if device.type != "cuda":
-        return None
+def _varlen_attention() -> Any:
+    """Attention over packed sequences of different lengths; None if PyTorch lacks it."""
     try:
         from torch.nn.attention.varlen import varlen_attn
     except ImportError:
         return None
-
-    def attend(q: Tensor, k: Tensor, v: Tensor, borders: Tensor, longest: int) -> Tensor:
-        result: Tensor = varlen_attn(q, k, v, borders, borders, longest, longest)  # type: ignore[assignment]
-        return result
-
-    return attend
+    return varlen_attn

@@ -15,6 +15,7 @@ import torch
 from softirr.errors import InputError, SoftirrError
 
 _TOKENIZER_FILE = re.compile(r"tokenizer\.json|vocab\.(txt|json)|.*\.(model|spm|tiktoken)|tekken\.json")
+DAMAGED = "The weights or the tokenizer in {} are missing, damaged or of another model; copy the whole model again."
 _PICKLED = re.compile(r"\.(bin|pt|pth|ckpt)$")
 
 
@@ -179,10 +180,7 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
                 folder, dtype=dtype, output_loading_info=True, trust_remote_code=False, use_safetensors=True
             )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        raise InputError(
-            f"The weights or the tokenizer in {folder} are missing, damaged or of another model; "
-            "copy the whole model again."
-        ) from error
+        raise InputError(DAMAGED.format(folder)) from error
     if any(re.match(r"(classifier|score|lm_head)\.", name) for name in info["missing_keys"]):
         raise InputError(f"The weights in {folder} lack the model's head; copy the whole model again.")
     return tokenizer, model.eval().requires_grad_(False)

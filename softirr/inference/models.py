@@ -110,12 +110,8 @@ def _download(hub: str, revision: str | None) -> Path:
     return folder
 
 
-def multilingual_model() -> FoundModel | None:
-    """The bundled model for texts that are not English; None if this installation has none."""
-    return _bundled("multilingual")
-
-
-def _bundled(name: str) -> FoundModel | None:
+def bundled(name: str) -> FoundModel | None:
+    """A bundled model, ``nli`` for English or ``multilingual``; None if this installation lacks it."""
     folder = Path(str(resources.files("softirr").joinpath("models", name)))
     return FoundModel(f"bundled {name}", folder) if (folder / "config.json").is_file() else None
 
@@ -133,7 +129,7 @@ def bundled_model() -> FoundModel:
     InputError
         If this installation has none.
     """
-    model = _bundled("nli")
+    model = bundled("nli")
     if model is None:
         raise InputError(
             "The bundled entailment model is not installed; name one behind a colon instead, such as nli:FOLDER, "

@@ -108,18 +108,21 @@ class RayEngine:
         """Starting actors, by the reference of their `About` that is ready once the model is loaded."""
         self._actors: list[Any] = []
         self._failed_starts = 0
+        self._devices: dict[str, None] = {}
         try:
             for _ in range(self.workers):
                 self._start()
-            first, end = None, time.monotonic() + _PATIENCE
-            while first is None:
-                first = self._started(self._wait(list(self._starting), end))
+            end = time.monotonic() + _PATIENCE
+            while not self._actors:
+                self._admit(self._wait(list(self._starting), end))
         except BaseException:
             self.close()
             raise
 
-        self.n_labels, self.id2label, self.max_length = first.n_labels, first.id2label, first.max_length
-        self.precision, self.device_name = first.precision, first.device_name
+    @property
+    def device_name(self) -> str:
+        """The different devices of the workers."""
+        return ", ".join(self._devices)
 
     @property
     def batch(self) -> int:
@@ -151,8 +154,8 @@ class RayEngine:
         with suppress(ValueError, self._ray.exceptions.RayError):  # it has ended already
             self._ray.kill(actor)
 
-    def _started(self, reference: Any) -> About | None:
-        """Register a worker that has loaded the model; if it failed, start another one and return None."""
+    def _admit(self, reference: Any) -> None:
+        """Give shares to a worker that has loaded the model; if it failed, start another one. All use one format."""
         actor = self._starting.pop(reference)
         try:
             properties: About = self._ray.get(reference)
@@ -168,18 +171,15 @@ class RayEngine:
                 ) from error
             else:
                 _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
-            return None
+            return
         self._failed_starts = 0
         self._actors.append(actor)
-        return properties
-
-    def _admit(self, properties: About | None) -> None:
-        """Check a worker that gets shares from now on, if it has started; all use one number format."""
-        if properties is None:
-            return
+        if not self._devices:
+            self.n_labels, self.id2label = properties.n_labels, properties.id2label
+            self.precision, self.max_length = properties.precision, properties.max_length
         if properties.precision != self.precision:
             raise InputError("The workers chose different number formats; name one with the option precision.")
-        self.device_name = ", ".join(dict.fromkeys([*self.device_name.split(", "), properties.device_name]))
+        self._devices[properties.device_name] = None
 
     def _wait(self, references: list[Any], end: float | None) -> Any:
         """A ready reference; a SoftirrError where there are none to wait for, or after the time limit."""
@@ -210,7 +210,7 @@ class RayEngine:
                 end = None if self._actors else time.monotonic() + _PATIENCE
                 reference = self._wait([*running, *self._starting], end)
                 if reference in self._starting:
-                    self._admit(self._started(reference))
+                    self._admit(reference)
                     continue
                 actor, share = running.pop(reference)
                 outputs = self._result(actor, reference)

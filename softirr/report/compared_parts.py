@@ -30,7 +30,7 @@ from softirr.statistics.evidence.record import record_of, recorded_provenance
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
 from softirr.statistics.evidence.text_pairs import TextPairs
 from softirr.statistics.matching.answer_scorer import AnswerScorer
-from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
+from softirr.statistics.weights_and_scores import ItemWeights
 
 NOT_AUDITED = (
     "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
@@ -106,7 +106,6 @@ class JudgedRaters:
         if not len(self._judged.keys):
             raise InputError(NOTHING_JUDGED)
         self._items = sorted(answers.table.items)
-        self._numbers = item_numbers(self._items)
         self._record = record_of(recorded_provenance(answers.scorer.measure))
 
     def compared(
@@ -131,10 +130,7 @@ class JudgedRaters:
     def _part(self, design: Design, coefficient: Definition) -> JudgedPart:
         ratings, permutations = design.ratings, 5 if self._answers.scorer.cheap else 2
         chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
-        scores, item_weights = (
-            self._answers.of_comparisons(ratings),
-            ItemWeights(self._numbers, len(ratings.comparable_items)),
-        )
+        scores, item_weights = self._answers.of_comparisons(ratings), ItemWeights.of(self._items, ratings)
         by_measure = ByMeasure(ratings, scores, chance, item_weights)
         measured = {coefficient.key: by_measure.estimate(coefficient).coefficient}
         judged, n = self._of_part(design)

@@ -14,11 +14,7 @@ from softirr.statistics.coefficients.registry import definition
 from softirr.text import printable
 
 _SARNDAL_1992 = Reference(
-    key="sarndal1992",
-    authors="Särndal, C.-E. and Swensson, B. and Wretman, J.",
-    year=1992,
-    title="Model assisted survey sampling",
-    where="Springer",
+    "Särndal, C.-E. and Swensson, B. and Wretman, J.", 1992, "Model assisted survey sampling", "Springer"
 )
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")
 
@@ -57,7 +53,7 @@ def methods_paragraph(report: Mapping[str, Any]) -> str:
     provenance = report["provenance"]
     data = f", from data with the SHA-256 {provenance['input_sha256']}" if provenance.get("input_sha256") else ""
     sentences.append(f"Computed by softirr {provenance['softirr']} with seed {provenance['seed']}{data}.")
-    cited = sorted({work.key: work for work in works}.values(), key=lambda work: work.key)
+    cited = sorted(set(works), key=lambda work: work.authors)
     entries = "".join(f"- {_escaped(work.entry())}\n" for work in cited)
     return f"{' '.join(sentence for sentence in sentences if sentence)}\n\n{entries}"
 

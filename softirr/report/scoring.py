@@ -28,7 +28,7 @@ from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.coefficients.registry import ByMeasure, Summary, definition, summarize
 from softirr.statistics.matching.answer_scorer import AnswerScorer
-from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
+from softirr.statistics.weights_and_scores import ItemWeights
 
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap.
@@ -144,9 +144,8 @@ def scored(answers: AnswerScorer, options: AgreementOptions) -> Scored:
     with pairs_used_for("chance"):
         chance = method.chance(ratings, answers, scores)
         pooled = None if marginals == "answers" else method.chance(ratings, answers, scores, marginals)
-    return Scored(
-        ratings, scores, chance, summarize(ratings, scores, chance, pooled, _items(table, ratings)), answers, options
-    )
+    summary = summarize(ratings, scores, chance, pooled, ItemWeights.of(table.items, ratings))
+    return Scored(ratings, scores, chance, summary, answers, options)
 
 
 def coefficient_estimate(
@@ -180,12 +179,7 @@ def coefficient_estimate(
         equivalence, method = PairEquivalence(lambda k, _: np.full(len(k), by_chance)), Method("permutation", 1)
     chance = method.chance(ratings, equivalence, scores, marginals, formula.expectations)
     assert chance is not None
-    return ByMeasure(ratings, scores, chance, _items(answers.table, ratings)).estimate(formula)
-
-
-def _items(table: AnnotationTable, ratings: Ratings) -> ItemWeights:
-    """Ids and weights of the items of a table."""
-    return ItemWeights(item_numbers(table.items), len(ratings.comparable_items))
+    return ByMeasure(ratings, scores, chance, ItemWeights.of(answers.table.items, ratings)).estimate(formula)
 
 
 def _method(options: AgreementOptions, ratings: Ratings, answers: AnswerScorer) -> Method:

@@ -236,13 +236,12 @@ class Draws:
     def _met(self) -> Floats:
         """Mean equivalence of the two answers of each comparison with the other rater's, without sampling noise."""
         chance, pair = self.chance, self.ratings.comparisons.rater_pair
-        met = chance.cohen_left + chance.cohen_right
         share, group, _ = self.pair_weights
         center = (
             2 * chance.cohen[pair]
         )  # left and right differ if a greedy matching depends on the order of two answers
-        met = met + center - (group @ (share * met))[pair]
-        if not chance.cohen_noise.any():
+        met = chance.cohen_met + center - (group @ (share * chance.cohen_met))[pair]
+        if chance.cohen_noise is None or not chance.cohen_noise.any():
             return met
         variance = (group @ (share * (met - center) ** 2))[pair]
         return np.asarray(center + shrinkage(variance, chance.cohen_noise[pair]) * (met - center))

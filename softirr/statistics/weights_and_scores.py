@@ -8,14 +8,14 @@ Rubin, D. B. (1981). The Bayesian bootstrap. Annals of Statistics 9, 130-134.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Ints
+from softirr.answers.ratings import Floats, Ints, Ratings
 
 N_DRAWS = 400
 _AT_ONCE = 2_000
@@ -45,6 +45,12 @@ class ItemWeights:
     n_items: int
     n_draws: int = N_DRAWS
 
+    @classmethod
+    def of(cls, names: Iterable[str], ratings: Ratings) -> ItemWeights:
+        """The items of ratings, each with a number that depends on its name only."""
+        ids = [zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in names]
+        return cls(np.array(ids, dtype=np.int64), len(ratings.comparable_items))
+
     @cached_property
     def weights(self) -> Floats:
         """Weights of the items in each draw, mean 1, shape (N, K).
@@ -65,11 +71,6 @@ class ItemWeights:
 def number_format(size: int) -> Any:
     """Precision of an array of draws."""
     return np.float64 if size < _HALF_FROM else np.float16
-
-
-def item_numbers(names: Sequence[str]) -> Ints:
-    """A number for each item that depends on its name only."""
-    return np.array([zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in names], dtype=np.int64)
 
 
 def _hashed(keys: Any, n_draws: int) -> Floats:

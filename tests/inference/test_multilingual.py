@@ -21,7 +21,7 @@ from softirr.inference.bert import is_own_bert, load_own_bert
 from softirr.inference.classifier import Outputs
 from softirr.inference.forward import PackedBert
 from softirr.inference.loading import CLASSIFIER, load
-from softirr.inference.models import ClassifierOptions, multilingual_model, stated_hash
+from softirr.inference.models import ClassifierOptions, bundled, stated_hash
 from softirr.inference.tokens import PairTokens
 from softirr.meaning.measures.engines import ByLanguage, OpenedLater
 from softirr.meaning.measures.languages import BOUND, EnglishTest
@@ -36,7 +36,7 @@ _WORDS = "bert.embeddings.word_embeddings"
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    model = multilingual_model()
+    model = bundled("multilingual")
     assert model is not None and is_own_bert(model.folder)
     return model.folder
 

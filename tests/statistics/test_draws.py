@@ -14,7 +14,7 @@ from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.registry import DEFINITIONS, ByMeasure
 from softirr.statistics.draws import Draws
-from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
+from softirr.statistics.weights_and_scores import ItemWeights
 
 KEYS = [definition.key for definition in DEFINITIONS]
 
@@ -76,10 +76,11 @@ def test_parts_give_the_same_draws(definition, monkeypatch):
 
 def test_items_have_the_same_weights_in_every_table():
     names = [f"item {i}" for i in range(50)]
-    numbers = item_numbers(names)
-    weights = ItemWeights(numbers, len(numbers)).weights
-    assert ItemWeights(numbers[::-1], len(numbers)).weights[::-1] == pytest.approx(weights)
-    assert len(np.unique(numbers)) == 50 and (weights > 0).all()
+    ratings = Table(2, n_items=50).ratings
+    items = ItemWeights.of(names, ratings)
+    weights = items.weights
+    assert ItemWeights.of(names[::-1], ratings).weights[::-1] == pytest.approx(weights)
+    assert len(np.unique(items.ids)) == 50 and (weights > 0).all()
     assert float(weights.mean()) == pytest.approx(1, abs=0.02)
     assert abs(np.corrcoef(weights)[0, 1:]).mean() < 0.1
 

@@ -21,10 +21,10 @@ from softirr.errors import InputError
 from softirr.inference.models import (
     ClassifierOptions,
     FoundModel,
+    bundled,
     bundled_model,
     content_hash,
     find_model,
-    multilingual_model,
     stated_hash,
 )
 from softirr.meaning.measures.arrays import Bools, Floats, Ints
@@ -65,7 +65,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     if "labels" in options:
         options["label_order"] = options.pop("labels")
     if model is None:
-        result = Entailment(name, bundled_model(), ClassifierOptions(**options), multilingual=multilingual_model())
+        result = Entailment(name, bundled_model(), ClassifierOptions(**options), multilingual=bundled("multilingual"))
     else:
         path, mark, order = model.partition(_LABELS)
         if mark:

@@ -220,9 +220,9 @@ def language_record() -> dict[str, dict[str, float]]:
         By the names of :func:`softirr.meaning.measures.languages.project_language`: the share of pairs that mean the
         same that it finds (``found``), and the share of the others that it calls the same (``wrong``).
     """
-    from softirr.inference.models import multilingual_model
+    from softirr.inference.models import bundled
 
-    model = multilingual_model()
+    model = bundled("multilingual")
     file = None if model is None else Path(model.folder) / "measured.json"
     if file is None or not file.is_file():
         return {}

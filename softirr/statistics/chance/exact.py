@@ -56,14 +56,11 @@ def exact(
     columns, entries = rater_columns(ratings, position, q, lost)
     pass_ = BlockPass(equivalence, distinct, np.stack([pi, np.full(q, 1 / q)], axis=1), columns, entries, histogram)
     pass_.run(block_size)
-    h, pair, m = pass_.dense[:, 0], ratings.comparisons.rater_pair, len(ratings.comparisons.shared)
+    h, comparisons = pass_.dense[:, 0], ratings.comparisons
     return Chance(
         method="exact",
-        cohen=sums(pair, ratings.rater_pair_shares * pass_.kept[0], m),
-        cohen_error=np.zeros(m),
-        cohen_left=pass_.kept[0],
-        cohen_right=pass_.kept[1],
-        cohen_noise=np.zeros(m),
+        cohen=sums(comparisons.rater_pair, ratings.rater_pair_shares * pass_.kept[0], len(comparisons.shared)),
+        cohen_met=pass_.kept[0] + pass_.kept[1],
         pooling=pooling,
         pooled=float(pi @ h),
         pooled_at=h[distinct_index],

@@ -142,11 +142,11 @@ class Chance:
     cohen, cohen_error : shape (m,)
         Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from
         sampling.
-    cohen_left, cohen_right : shape (P,)
+    cohen_met : shape (P,)
         For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items,
-        and of its right answer with the left rater's.
-    cohen_noise : shape (m,)
-        Mean variance that sampling adds to ``cohen_left + cohen_right``, by the squared weights of the items.
+        plus the mean equivalence of its right answer with the left rater's.
+    cohen_noise : shape (m,), optional
+        Mean variance that sampling adds to ``cohen_met``, by the squared weights of the items; None if it adds none.
     pooling : Pooling
         The rows of π and their weights.
     pooled, pooled_error : float
@@ -172,10 +172,9 @@ class Chance:
 
     method: str
     cohen: Floats
-    cohen_error: Floats
-    cohen_left: Floats
-    cohen_right: Floats
-    cohen_noise: Floats
+    cohen_error: Floats | float = 0.0
+    cohen_met: Floats
+    cohen_noise: Floats | None = None
     pooling: Pooling
     pooled: float
     pooled_error: float = 0.0

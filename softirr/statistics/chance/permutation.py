@@ -142,7 +142,7 @@ def _cohen(ratings: Ratings, values: Floats) -> dict[str, Any]:
     pair, m = ratings.comparisons.rater_pair, len(ratings.comparisons.shared)
     weight, draws = ratings.weight[ratings.comparisons.item], values.shape[1]
     mass = sums(pair, weight, m)
-    at_left, at_right = means = values.mean(axis=1)
+    means = values.mean(axis=1)
     expected = sums(pair, weight * means.mean(axis=0), m) / mass
     spread = sums(pair, weight**2 * ((values - expected[pair]) ** 2).mean(axis=(0, 1)), m)
     # the pairs of a permutation are those of left and of right answers at once
@@ -151,8 +151,7 @@ def _cohen(ratings: Ratings, values: Floats) -> dict[str, Any]:
     return {
         "cohen": expected,
         "cohen_error": np.sqrt(spread / independent) / mass,
-        "cohen_left": at_left,
-        "cohen_right": at_right,
+        "cohen_met": means.sum(axis=0),
         "cohen_noise": sums(pair, weight**2 * within, m) / sums(pair, weight**2, m),
     }
 

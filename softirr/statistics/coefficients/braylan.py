@@ -112,10 +112,11 @@ SIGMA = Definition(
     observed="share of same-item pairs beyond the upper 5% point of different-item pairs",
     expected="0.05",
     references=(BRAYLAN_2022,),
-    over_draws=sigma,
+    own_draws=sigma,
     by_chance=lambda draws: np.full(len(draws.sampling), LEVEL),
     reason=_one_item,
     floor=0.0,
+    audited=False,
 )
 
 
@@ -164,9 +165,9 @@ KS = Definition(
         "to one item and to different items"
     ),
     observed="largest difference between the cumulative distributions of same-item and different-item equivalences",
-    expected="",
     references=(BRAYLAN_2022,),
-    over_draws=ks,
+    own_draws=ks,
     reason=_one_item,
     floor=0.0,
+    audited=False,
 )

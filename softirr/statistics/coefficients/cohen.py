@@ -6,13 +6,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Ratings
 from softirr.statistics.chance.expected import Chance
-from softirr.statistics.coefficients.definition import (
-    CERTAIN,
-    WULLSCHLEGER_2026,
-    Definition,
-    Reference,
-    Undefined,
-)
+from softirr.statistics.coefficients.definition import CERTAIN, WULLSCHLEGER_2026, Definition, Reference, Undefined
 from softirr.statistics.draws import Draws
 
 
@@ -65,24 +59,21 @@ def reason_of_pairs(ratings: Ratings, chance: Chance, pairs: Ints) -> Undefined 
 COHEN_KAPPA = Definition(
     key="cohen_kappa",
     name="Cohen's kappa",
-    short="Cohen's kappa",
     meaning="Beyond chance, mean over pairs of {rater}s, each with their own habits.",
     formula="the mean over rater pairs of observed agreement corrected for the two raters' own agreement by chance",
     observed="of a rater pair, over the items that both answered",
     expected=r"$p_r^\top S\, p_s$, over the same items",
     references=(
         Reference(
-            key="cohen1960",
-            authors="Cohen, J.",
-            year=1960,
-            title="A coefficient of agreement for nominal scales",
-            where="Educational and Psychological Measurement",
+            "Cohen, J.",
+            1960,
+            "A coefficient of agreement for nominal scales",
+            "Educational and Psychological Measurement",
         ),
         WULLSCHLEGER_2026,
     ),
-    over_draws=cohen,
+    own_draws=cohen,
     by_chance=_by_chance,
     reason=lambda ratings, chance: reason_of_pairs(ratings, chance, np.arange(len(chance.cohen))),
     chance="cohen",
-    audited=True,
 )

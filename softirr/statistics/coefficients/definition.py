@@ -100,13 +100,6 @@ def undefined(reason: str, expected: float | None = None) -> Estimate:
     return Estimate(None, str(reason), expected)
 
 
-def missing(ratings: Ratings) -> Undefined | None:
-    """Reason why no answers can be compared, or None."""
-    if len(np.unique(ratings.rater)) < 2:
-        return Undefined.ONE_RATER
-    return Undefined.NO_OVERLAP if not len(ratings.comparable_items) else None
-
-
 def one_item(ratings: Ratings, chance: Chance) -> Undefined | None:
     """Reason why a coefficient that needs the chance agreement of different items is undefined, or None."""
     return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
@@ -117,14 +110,12 @@ def no_chance(draws: Draws) -> Floats:
     return np.zeros(len(draws.sampling))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Reference:
     """A work of the literature.
 
     Attributes
     ----------
-    key : str
-        By which texts cite it.
     authors : str
         As BibTeX has them.
     year : int
@@ -133,7 +124,6 @@ class Reference:
         Journal or publisher.
     """
 
-    key: str
     authors: str
     year: int
     title: str
@@ -162,7 +152,7 @@ class Definition:
     name : str
         For tables.
     short : str
-        For running text.
+        For running text; by default the name.
     meaning : str
         One sentence for screens; ``{item}`` and ``{rater}`` are replaced by the screen's terms.
     formula : str
@@ -171,9 +161,9 @@ class Definition:
         Formulas of its two terms in Markdown, for the table of the documentation; empty if it lacks the term.
     references : tuple of Reference
         Works that define the coefficient, which reports and the documentation cite.
-    over_draws : callable
-        Returns the coefficient in each draw of equivalences, chance and item weights. Its value comes from a draw with
-        equal weights.
+    own_draws : callable, optional
+        Returns the coefficient in each draw of equivalences, chance and item weights; by default it is observed
+        agreement corrected for agreement by chance.
     by_chance : callable
         Returns the agreement expected by chance in each draw.
     reason : callable
@@ -191,19 +181,28 @@ class Definition:
 
     key: str
     name: str
-    short: str
+    short: str = ""
     meaning: str
     formula: str
     observed: str
-    expected: str
-    references: tuple[Reference, ...]
-    over_draws: Callable[[Draws], Floats]
+    expected: str = ""
+    references: tuple[Reference, ...] = ()
+    own_draws: Callable[[Draws], Floats] | None = None
     by_chance: Callable[[Draws], Floats] = no_chance
     reason: Callable[[Ratings, Chance], Undefined | None] = one_item
     floor: float = -1.0
     chance: Literal["cohen", "fleiss", "krippendorff"] | None = None
     marginals: Literal["answers", "chosen"] = "answers"
-    audited: bool = False
+    audited: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "short", self.short or self.name)
+
+    def over_draws(self, draws: Draws) -> Floats:
+        """The coefficient in each draw, shape (K,); its value comes from a single draw with equal weights."""
+        if self.own_draws is not None:
+            return self.own_draws(draws)
+        return draws.corrected(draws.observed(), self.by_chance(draws))
 
     @property
     def expectations(self) -> tuple[str, ...]:
@@ -217,18 +216,13 @@ class Definition:
 
 
 WULLSCHLEGER_2026 = Reference(
-    key="wullschleger2026",
-    authors="Wullschleger, P. and Kreis, C. and Walter, M. A. and Foster, J. and Pouly, M.",
-    year=2026,
-    title="Consensus measures for unstructured biomedical text annotations",
+    "Wullschleger, P. and Kreis, C. and Walter, M. A. and Foster, J. and Pouly, M.",
+    2026,
+    "Consensus measures for unstructured biomedical text annotations",
 )
 BRAYLAN_2022 = Reference(
-    key="braylan2022",
-    authors="Braylan, A. and Alonso, O. and Lease, M.",
-    year=2022,
-    title=(
-        "Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation "
-        "tasks"
-    ),
-    where="Proceedings of the ACM Web Conference 2022",
+    "Braylan, A. and Alonso, O. and Lease, M.",
+    2022,
+    "Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation tasks",
+    "Proceedings of the ACM Web Conference 2022",
 )

@@ -1,7 +1,17 @@
 """Coefficients with an agreement by chance that depends on the mean equivalence of the distinct answers.
 
-By the Brennan-Prediger coefficient every distinct answer is equally likely. Gwet's AC2 is AC1 with equivalences of 0
-and 1.
+The Brennan-Prediger coefficient (1981) takes every distinct answer as equally likely: ``Pe`` is the mean of S over all
+q × q pairs of distinct answers, which do not vary with the items. With S in {0, 1} it is ``1 / q``. For Gwet's AC2
+(2008, 2014) it is ``q / (q - 1)`` times this mean times ``Σ π_k (1 - π_k)``. AC2 is AC1 with equivalences of 0 and 1.
+
+Examples
+--------
+Two categories, and agreement on three of four items:
+
+>>> from softirr.statistics.coefficients.matrix import matrix_agreement
+>>> result = matrix_agreement([[0, 0], [1, 1], [0, 1], [1, 1]])
+>>> result.coefficients["brennan_prediger"].value
+0.5
 """
 
 from __future__ import annotations
@@ -16,34 +26,6 @@ from softirr.statistics.coefficients.definition import Definition, Reference, Un
 from softirr.statistics.draws import Draws
 
 
-def brennan_prediger(draws: Draws) -> Floats:
-    """Soft Brennan-Prediger coefficient (Brennan and Prediger 1981).
-
-    ``Pe`` is the mean of S over all q × q pairs of distinct answers, which do not vary with the items. With S in {0, 1}
-    it is ``1 / q``.
-
-    Parameters
-    ----------
-    draws : Draws
-        K draws of the equivalences, of agreement by chance and of the item weights.
-
-    Returns
-    -------
-    shape (K,)
-        The coefficient in each draw.
-
-    Examples
-    --------
-    Two categories, and agreement on three of four items:
-
-    >>> from softirr.statistics.coefficients.matrix import matrix_agreement
-    >>> result = matrix_agreement([[0, 0], [1, 1], [0, 1], [1, 1]])
-    >>> result.coefficients["brennan_prediger"].value
-    0.5
-    """
-    return draws.corrected(draws.observed(), draws.similarity)
-
-
 def _needs_categories(ratings: Ratings, chance: Chance) -> Undefined | None:
     """Reason why a coefficient that takes the mean equivalence of the distinct answers is undefined, or None."""
     return one_item(ratings, chance) or (Undefined.ONE_CATEGORY if chance.distinct < 2 else None)
@@ -52,7 +34,6 @@ def _needs_categories(ratings: Ratings, chance: Chance) -> Undefined | None:
 BRENNAN_PREDIGER = Definition(
     key="brennan_prediger",
     name="Brennan-Prediger coefficient",
-    short="Brennan-Prediger coefficient",
     meaning="Beyond chance, as if every distinct answer were equally likely.",
     formula=(
         "observed agreement corrected for the mean equivalence of all distinct answers, each as likely as any other"
@@ -61,37 +42,16 @@ BRENNAN_PREDIGER = Definition(
     expected=r"$\bar{S}$: for equivalences of 0 and 1, $1 / q$",
     references=(
         Reference(
-            key="brennan1981",
-            authors="Brennan, R. L. and Prediger, D. J.",
-            year=1981,
-            title="Coefficient kappa: some uses, misuses, and alternatives",
-            where="Educational and Psychological Measurement",
+            "Brennan, R. L. and Prediger, D. J.",
+            1981,
+            "Coefficient kappa: some uses, misuses, and alternatives",
+            "Educational and Psychological Measurement",
         ),
     ),
-    over_draws=brennan_prediger,
     by_chance=attrgetter("similarity"),
     reason=_needs_categories,
-    audited=True,
     marginals="chosen",
 )
-
-
-def gwet(draws: Draws) -> Floats:
-    """Soft Gwet's AC2; with S in {0, 1} it is AC1 (Gwet 2008, 2014).
-
-    ``Pe = q / (q - 1) × mean of S over all q × q pairs of distinct answers × Σ π_k (1 - π_k)``.
-
-    Parameters
-    ----------
-    draws : Draws
-        K draws of the equivalences, of agreement by chance and of the item weights.
-
-    Returns
-    -------
-    shape (K,)
-        The coefficient in each draw.
-    """
-    return draws.corrected(draws.observed(), _gwet_by_chance(draws))
 
 
 def _gwet_by_chance(draws: Draws) -> Floats:
@@ -104,7 +64,6 @@ def _gwet_by_chance(draws: Draws) -> Floats:
 GWET_AC2 = Definition(
     key="gwet_ac2",
     name="Gwet's AC2",
-    short="Gwet's AC2",
     meaning="Beyond chance; stays high where nearly all answers are alike.",
     formula="observed agreement corrected for the agreement by chance of answers that are hard to give",
     observed="as Fleiss",
@@ -114,16 +73,13 @@ GWET_AC2 = Definition(
     ),
     references=(
         Reference(
-            key="gwet2008",
-            authors="Gwet, K. L.",
-            year=2008,
-            title="Computing inter-rater reliability and its variance in the presence of high agreement",
-            where="British Journal of Mathematical and Statistical Psychology",
+            "Gwet, K. L.",
+            2008,
+            "Computing inter-rater reliability and its variance in the presence of high agreement",
+            "British Journal of Mathematical and Statistical Psychology",
         ),
     ),
-    over_draws=gwet,
     by_chance=_gwet_by_chance,
     reason=_needs_categories,
-    audited=True,
     marginals="chosen",
 )

@@ -60,7 +60,7 @@ class Details(JsonObject):
 
 
 @dataclass(frozen=True)
-class Coefficient(JsonObject):
+class Coefficient(Interval):
     """A coefficient with its standard error and interval, as in reports.
 
     Attributes
@@ -85,9 +85,6 @@ class Coefficient(JsonObject):
     (0.5, True)
     """
 
-    value: float | None
-    standard_error: float | None = None
-    ci95: tuple[float, float] | None = None
     judgments: int = 0
     undefined: str | None = None
     details: Details | None = None

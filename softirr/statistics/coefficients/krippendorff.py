@@ -45,7 +45,6 @@ def krippendorff(draws: Draws) -> Floats:
 KRIPPENDORFF_ALPHA = Definition(
     key="krippendorff_alpha",
     name="Krippendorff's alpha",
-    short="Krippendorff's alpha",
     meaning="Beyond chance; suited to missing answers and small samples.",
     formula=(
         "1 minus the ratio of observed to expected disagreement, with 1 minus "
@@ -54,18 +53,11 @@ KRIPPENDORFF_ALPHA = Definition(
     observed="as Fleiss, items weighted by their number of answers",
     expected=r"$(n\, \pi^\top S\, \pi - 1) / (n - 1)$: without replacement",
     references=(
-        Reference(
-            key="krippendorff2011",
-            authors="Krippendorff, K.",
-            year=2011,
-            title="Computing Krippendorff's alpha-reliability",
-            where="University of Pennsylvania",
-        ),
+        Reference("Krippendorff, K.", 2011, "Computing Krippendorff's alpha-reliability", "University of Pennsylvania"),
     ),
-    over_draws=krippendorff,
+    own_draws=krippendorff,
     by_chance=attrgetter("without_replacement"),
     chance="krippendorff",
-    audited=True,
 )
 
 

@@ -15,13 +15,13 @@ from softirr.errors import InputError
 from softirr.statistics.chance.expected import Chance
 from softirr.statistics.coefficients.braylan import KS, SIGMA, beyond_chance
 from softirr.statistics.coefficients.cohen import COHEN_KAPPA, reason_of_pairs
-from softirr.statistics.coefficients.definition import CERTAIN, Definition, Estimate, Undefined, missing, undefined
+from softirr.statistics.coefficients.definition import CERTAIN, Definition, Estimate, Undefined, undefined
 from softirr.statistics.coefficients.distinct_answers import BRENNAN_PREDIGER, GWET_AC2
 from softirr.statistics.coefficients.intervals import Coefficient
 from softirr.statistics.coefficients.krippendorff import KRIPPENDORFF_ALPHA
 from softirr.statistics.coefficients.pooled import FLEISS_KAPPA, OBSERVED_AGREEMENT, SCOTT_PI
 from softirr.statistics.draws import Draws
-from softirr.statistics.weights_and_scores import ItemWeights, item_numbers
+from softirr.statistics.weights_and_scores import ItemWeights
 
 DEFINITIONS: tuple[Definition, ...] = (
     OBSERVED_AGREEMENT,
@@ -94,9 +94,7 @@ class ByMeasure:
     def __init__(self, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights | None = None) -> None:
         self.ratings, self.scores, self.chance = ratings, scores, chance
         self.center = Draws.of_weights(ratings, scores, chance, np.ones((ratings.n_items, 1)))
-        self.items = items or ItemWeights(
-            item_numbers([str(row) for row in range(ratings.n_items)]), len(ratings.comparable_items)
-        )
+        self.items = items or ItemWeights.of(map(str, range(ratings.n_items)), ratings)
 
     @cached_property
     def draws(self) -> Draws:
@@ -189,7 +187,7 @@ def summarize(
         Ids and weights of the items; None for items named by their row from 0, as in a data frame.
     """
     if chance is None:
-        reason = undefined(missing(ratings) or Undefined.NO_OVERLAP)
+        reason = undefined(Undefined.NO_OVERLAP if len(np.unique(ratings.rater)) > 1 else Undefined.ONE_RATER)
         no_other_rater = undefined(Undefined.NO_OTHER_RATER)
         return Summary(dict.fromkeys(coefficient_keys(), reason), ((no_other_rater,) * 3,) * ratings.n_raters, ())
     answers = ByMeasure(ratings, scores, chance, items)

@@ -81,53 +81,35 @@ def p_value(change: Coefficient, n: int) -> float | None:
     float or None
         None without an interval, and for fewer than two items.
     """
-    if change.value is None or change.ci95 is None or n < 2:
-        return None
-    if change.value == 0:
-        return 1.0
-    reach = change.value - change.ci95[0] if change.value > 0 else change.ci95[1] - change.value
-    return two_sided(abs(change.value), reach, n)
+    return doubled(one_sided(change, n, 0.0, above=(change.value or 0.0) > 0))
 
 
-def two_sided(distance: float, reach: float, n: int) -> float:
-    """Two-sided p of a value at some distance from the hypothesis.
+def doubled(p: float | None) -> float | None:
+    """Two-sided p from the p of the side on which the value lies."""
+    return None if p is None else min(2 * p, 1.0)
+
+
+def one_sided(change: Coefficient, n: int, limit: float, *, above: bool) -> float | None:
+    """P of the test that a difference is above a limit, or below it.
 
     Parameters
     ----------
-    distance : float
-        Distance of the value from the hypothesis.
-    reach : float
-        Distance of the value from the limit of its 95% interval on the side of the hypothesis.
+    change : Coefficient
+        The difference, with its 95% interval.
     n : int
         Items; the test has n - 1 degrees of freedom.
 
     Returns
     -------
-    float
-        1 if the distance is 0 or negative.
-    """
-    return min(2 * one_sided(distance, reach, n), 1.0)
-
-
-def one_sided(distance: float, reach: float, n: int) -> float:
-    """One-sided p of a value at some distance above a limit.
-
-    Parameters
-    ----------
-    distance : float
-        Distance of the value from the limit.
-    reach : float
-        Distance of the value from the end of its 95% interval on the side of the limit.
-    n : int
-        Items; the test has n - 1 degrees of freedom.
-
-    Returns
-    -------
-    float
-        0 or 1 if ``reach`` is not above 0.
+    float or None
+        None without an interval, and for fewer than two items.
     """
     from scipy.special import stdtr
 
+    if change.value is None or change.ci95 is None or n < 2:
+        return None
+    sign, end = (1, change.ci95[0]) if above else (-1, change.ci95[1])
+    distance, reach = sign * (change.value - limit), sign * (change.value - end)
     if reach <= 0:
         return 0.0 if distance > 0 else 1.0
     return float(stdtr(n - 1, -distance / reach * student_quantile(n - 1)))
@@ -155,11 +137,8 @@ def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
     >>> equivalence_p(Coefficient(0.0, 0.01, (-0.02, 0.02)), 100, 0.05) < 0.001
     True
     """
-    if change.value is None or change.ci95 is None or n < 2:
-        return None
-    above = one_sided(change.value + margin, change.value - change.ci95[0], n)
-    below = one_sided(margin - change.value, change.ci95[1] - change.value, n)
-    return max(above, below)
+    above, below = one_sided(change, n, -margin, above=True), one_sided(change, n, margin, above=False)
+    return None if above is None or below is None else max(above, below)
 
 
 def at_levels(change: Coefficient, n: int, lower: float, upper: float) -> Coefficient:

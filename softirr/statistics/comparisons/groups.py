@@ -10,7 +10,7 @@ from typing import Any
 from softirr.json_object import JsonObject
 from softirr.numbers import plural
 from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.comparisons.difference import at_levels, holm_levels, two_sided
+from softirr.statistics.comparisons.difference import at_levels, doubled, holm_levels, one_sided
 
 OTHERS = "others"
 """Label of the raters that a rater or model is compared with."""
@@ -100,13 +100,9 @@ def with_adjusted_intervals(differences: Sequence[Difference], margin: float) ->
     list of Difference
         The same intervals if fewer than two differences have one.
     """
-    below: list[float | None] = [None] * len(differences)
-    within: list[float | None] = [None] * len(differences)
-    for number, comparison in enumerate(differences):
-        value, ci95, n = comparison.difference.value, comparison.difference.ci95, comparison.n_shared
-        if value is not None and ci95 is not None and n > 1:
-            below[number] = two_sided(-value, ci95[1] - value, n)
-            within[number] = two_sided(value + margin, value - ci95[0], n)
+    tested = [(comparison.difference, comparison.n_shared) for comparison in differences]
+    below = [doubled(one_sided(change, n, 0.0, above=False)) for change, n in tested]
+    within = [doubled(one_sided(change, n, -margin, above=True)) for change, n in tested]
     return [
         replace(comparison, difference=at_levels(comparison.difference, comparison.n_shared, lower, upper))
         for comparison, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True)

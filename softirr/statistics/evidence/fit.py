@@ -9,7 +9,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, sums
 from softirr.statistics.evidence.design import Design, chance_stratum
 from softirr.statistics.evidence.known import Judged
-from softirr.statistics.evidence.posterior import Bins, Curve, Scores, logit, posterior_curve
+from softirr.statistics.evidence.posterior import Curve, Scores, logit, posterior_curve
 from softirr.statistics.evidence.record import Record
 from softirr.statistics.evidence.text_pairs import TextPairs, count_once
 
@@ -43,7 +43,9 @@ class Fit:
         self._same_at = judged.place(same.left_texts, same.right_texts)
         self._different_at = judged.place(different.left_texts, different.right_texts)
         self.open_same, self.open_different = self._same_at < 0, self._different_at < 0
-        self.curve, self.bins = self._calibration()
+        weights, chance_weights = same.weights(design.ratings.pair_weights), different.weights(design.pooled_weight)
+        self.scores = Scores(same.p, weights, different.p, chance_weights)
+        self.curve = self._calibration() if len(same.p) and weights.sum() > 0 else None
         self.shares, self.share_variances = self._chance_shares()
         self.same, self.residuals = self._fitted_same()
         self.different = np.where(
@@ -77,27 +79,21 @@ class Fit:
     def _same_truth(self) -> Floats:
         return self._truth(self.design.same.texts, self._same_at)
 
-    def _calibration(self) -> tuple[Curve | None, Bins]:
-        same, different = self.design.same.texts, self.design.different.texts
-        logits = logit(same.p)
-        bins = Bins.by_quantiles(logits)
-        weights = same.weights(self.design.ratings.pair_weights)
-        if not len(same.p) or not weights.sum() > 0:
-            return None, bins
+    def _calibration(self) -> Curve:
+        same = self.design.same.texts
         numbers, first = self.first_members
         owner = same.owner[first]
         item = self.design.ratings.comparisons.item[owner]
         pairs = np.unique(np.stack([item, owner]), axis=1)
         answers = np.bincount(pairs[0], minlength=self.design.ratings.n_items) if len(first) else np.zeros(1)
         former_p, former_same = self.judged.former.part(of_item=True)
-        scores = Scores(same.p, weights, different.p, different.weights(self.design.pooled_weight))
         return posterior_curve(
-            scores,
+            self.scores,
             self.record,
-            np.concatenate([logits[first], logit(former_p)]),
+            logit(np.concatenate([same.p[first], former_p])),
             np.concatenate([self.judged.same[numbers], former_same]),
             np.concatenate([answers[item].astype(np.float64), np.ones(len(former_p))]),
-        ), bins
+        )
 
     def _chance_shares(self) -> tuple[Floats, Floats]:
         """Share of pairs of different items that mean the same in each stratum of P, and its variance."""
@@ -114,7 +110,7 @@ class Fit:
     def _means(self) -> Floats:
         """Posterior mean of each pair of texts of the same item."""
         assert self.curve is not None
-        return self.curve.mean(self.bins.center)[self.bins.of]
+        return self.curve.mean(self.scores.bins.center)[self.scores.bins.of]
 
     def _fitted_same(self) -> tuple[Floats, Floats]:
         """Calibrated T of each pair of texts of one item, and the mean of T minus it in each stratum, shrunk."""

@@ -72,12 +72,8 @@ class Judged:
 
     def place(self, left_texts: Ints, right_texts: Ints) -> Ints:
         """Number of the judgment of each pair of texts, -1 without one, shape (len(left_texts),)."""
-        index, is_judged = find_keys(self.keys, self.key(left_texts, right_texts))
+        index, is_judged = find_keys(self.keys, pair_keys(left_texts, right_texts, self.n_texts))
         return np.where(is_judged, index, -1)
-
-    def key(self, left_texts: Ints, right_texts: Ints) -> Ints:
-        """A number for each unordered pair of texts, shape (len(left_texts),)."""
-        return pair_keys(left_texts, right_texts, self.n_texts)
 
 
 def known_pairs(measure: Measure, texts: tuple[str, ...]) -> Callable[[Ints, Ints], Floats] | None:

@@ -18,6 +18,7 @@ methods. Gelman, A. et al. (2013). Bayesian Data Analysis, chapter 3 (grids) and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,6 +63,11 @@ class Scores:
     weight: Floats
     chance_p: Floats
     chance_weight: Floats
+
+    @cached_property
+    def bins(self) -> Bins:
+        """The pairs of an item, grouped by P."""
+        return Bins.by_quantiles(logit(self.p))
 
     def beyond_chance(self) -> tuple[float, float]:
         """How far the mean P is on the way from chance to 1, and its standard error over pairs."""
@@ -180,7 +186,7 @@ def posterior_curve(scores: Scores, record: Record, logits: Floats, same: Floats
 
     slope, of_slope = spread_nodes(record.slope, 2.5, 13)
     intercept, slope = (grid.ravel() for grid in np.meshgrid(_INTERCEPTS, np.exp(slope), indexing="ij"))
-    bins = Bins.by_quantiles(logit(scores.p))
+    bins = scores.bins
     bin_share = np.bincount(bins.of, weights=scores.weight, minlength=len(bins.center)) / float(scores.weight.sum())
     q = expit(intercept[:, None] + slope[:, None] * bins.center[None, :])
     density = np.interp(q @ bin_share, _SHARES, _share_prior(scores, record)) * ((q * (1 - q)) @ bin_share)

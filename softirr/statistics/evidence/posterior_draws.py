@@ -12,6 +12,7 @@ from softirr.answers.ratings import Floats, Ints, sums
 from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
+from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.statistics.weights_and_scores import ScoreDraws, number_format
 
 Index = Ints | slice
@@ -75,14 +76,14 @@ def _same_items(fit: Fit, design_index: Index, rng: np.random.Generator, n_draws
     if fit.curve is None or not len(texts.p):
         return ScoreDraws.fixed(settled, n_draws)
     point = _systematic(fit.curve.weight, n_draws, rng)
-    bins = fit.bins
+    bins = fit.scores.bins
     q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * bins.center[:, None])
     shift = _residual_error(fit, q) * rng.standard_normal(n_draws)
     open_ = np.flatnonzero(fit.open_same)
     # pairs of texts in the same bin and stratum have the same probability
     levels = np.clip(q[:, None] + (fit.residuals[:, None] + shift), 0, 1).reshape(-1, n_draws)
     level = bins.of[open_] * len(fit.residuals) + frame.stratum[open_]
-    open_keys = fit.judged.key(texts.left_texts, texts.right_texts)[open_]
+    open_keys = pair_keys(texts.left_texts[open_], texts.right_texts[open_], fit.judged.n_texts)
     _, first, key = np.unique(open_keys, return_index=True, return_inverse=True)
     key = np.argsort(np.argsort(first))[key]  # numbers in the order of the design, not of the rows
     coins = rng.random((len(first), n_draws), dtype=np.float32) if len(first) * n_draws <= _MOST_COINS else None
@@ -119,7 +120,7 @@ def _residual_error(fit: Fit, q: Floats) -> float:
     open_weights = texts.weights(fit.design.ratings.pair_weights) * fit.open_same
     if not open_weights.sum() > 0:
         return 0.0
-    by_curve = float(np.var((sums(fit.bins.of, open_weights, len(q)) / open_weights.sum()) @ q))
+    by_curve = float(np.var((sums(fit.scores.bins.of, open_weights, len(q)) / open_weights.sum()) @ q))
     n = len(fit.first_members[0])
     return float(np.sqrt(max(fit.residual_variance - by_curve, 0.0) * n / (n + SHRINKAGE)))
 

@@ -9,7 +9,7 @@ assigned pairs times ``2 / (m + n)``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -110,7 +110,8 @@ def batched_set_equivalence(
         raise InputError(f"The sizes of the sets ask for {int(area.sum())} weights, but {flat.size} were given.")
     start = np.cumsum(area) - area
     out = np.empty(len(shape))
-    for m, n, which in _by_shape(shape):
+    shapes, back = np.unique(shape, axis=0, return_inverse=True)
+    for (m, n), which in zip(shapes.tolist(), by_label(np.arange(len(shape)), back), strict=False):
         if m == 0 or n == 0:
             out[which] = 1.0 if m == n else 0.0
             continue
@@ -179,13 +180,6 @@ def _matrix(weights: ArrayLike) -> NDArray[np.float64]:
     if w.ndim != 2:
         raise InputError(f"The weights of two sets are a matrix, not an array of {w.ndim} dimensions.")
     return w
-
-
-def _by_shape(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-    """Each shape (m, n) that occurs, with the indices of its pairs."""
-    shapes, back = np.unique(sizes, axis=0, return_inverse=True)
-    for (m, n), which in zip(shapes.tolist(), by_label(np.arange(len(sizes)), back), strict=False):
-        yield m, n, which
 
 
 def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:

@@ -42,9 +42,7 @@ def clusters_of_two(sets: Sequence[Sequence[int]], equal: NDArray[np.float64], m
 
 
 def clusters_of_many(
-    nodes: Sequence[tuple[int, int]],
-    equal: NDArray[np.float64],
-    implied: NDArray[np.float64] | None,
+    nodes: Sequence[tuple[int, int]], equal: NDArray[np.float64], implied: NDArray[np.float64] | None
 ) -> list[list[int]]:
     """Clusters between any number of raters, at most one node of each rater in a cluster.
 

@@ -100,17 +100,10 @@ class Direct:
         return np.array([weight @ grid @ weight for _, weight, grid in self._by_pair()])
 
     @property
-    def cohen_left(self):
+    def cohen_met(self):
         result = np.zeros(len(self.ratings.comparisons.left_rows))
         for rows_of_pair, weight, grid in self._by_pair():
-            result[rows_of_pair] = grid @ weight
-        return result
-
-    @property
-    def cohen_right(self):
-        result = np.zeros(len(self.ratings.comparisons.left_rows))
-        for rows_of_pair, weight, grid in self._by_pair():
-            result[rows_of_pair] = weight @ grid
+            result[rows_of_pair] = grid @ weight + weight @ grid
         return result
 
     @property

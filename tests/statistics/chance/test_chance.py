@@ -19,7 +19,7 @@ from softirr.statistics.chance.expected import GRID, MatrixEquivalence, on_grid
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.statistics.chance.direct import SAME, SETTINGS, Direct, scored, similarity, tables
 
-VALUES = ("cohen", "cohen_left", "cohen_right", "pooled", "pooled_at", "similarity")
+VALUES = ("cohen", "cohen_met", "pooled", "pooled_at", "similarity")
 
 
 class Single(MatrixEquivalence):
@@ -38,7 +38,7 @@ def check_exact(ratings, matrix, marginals="answers", equivalence=None, close=1e
         assert getattr(chance, name) == pytest.approx(getattr(truth, name), abs=close), name
     assert (chance.method, chance.distinct, chance.standard_error) == ("exact", len(truth.used), 0)
     assert chance.pairs_scored == len(truth.used) * (len(truth.used) - 1) // 2
-    assert not chance.cohen_noise.any() and chance.pooled_noise == 0
+    assert chance.cohen_noise is None and chance.pooled_noise == 0
     if marginals == "gwet2014" or ratings.weights is not None:
         assert chance.pooled_without is None
     else:

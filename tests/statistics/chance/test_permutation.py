@@ -42,8 +42,7 @@ def check_cohen(chance, ratings, left_answers, right_answers, values, draws):
         of_right = np.full((draws, n), np.nan)
         for number, (row, value) in enumerate(zip(right_answers, values, strict=True)):
             of_right[number // n, column_of[comparisons.rater_pair[number % n], row]] = value
-    assert chance.cohen_left == pytest.approx(of_left.mean(axis=0), **SAME)
-    assert chance.cohen_right == pytest.approx(of_right.mean(axis=0), **SAME)
+    assert chance.cohen_met == pytest.approx(of_left.mean(axis=0) + of_right.mean(axis=0), **SAME)
     noise = np.zeros(n) if draws == 1 else (of_left.var(axis=0, ddof=1) + of_right.var(axis=0, ddof=1)) / draws
     for pair, shared in enumerate(comparisons.shared):
         of_pair = comparisons.rater_pair == pair
@@ -149,7 +148,7 @@ class TestPermutation:
         cohen = permutation(ratings, equivalence, permutations=1, seed=2, expectations=["cohen"])
         assert (pooled.pooled, pooled.pooled_error) == (complete.pooled, complete.pooled_error)
         assert np.array_equal(pooled.pooled_at, complete.pooled_at)
-        assert np.array_equal(cohen.cohen, complete.cohen) and np.array_equal(cohen.cohen_left, complete.cohen_left)
+        assert np.array_equal(cohen.cohen, complete.cohen) and np.array_equal(cohen.cohen_met, complete.cohen_met)
         assert np.isnan(pooled.cohen).all() and np.isnan(cohen.pooled) and cohen.distribution is None
         assert pooled.pairs_scored < complete.pairs_scored
 
@@ -166,8 +165,7 @@ class TestPermutation:
             ("pooled", 0.003),
             ("cohen", 0.01),
             ("pooled_at", 0.06),
-            ("cohen_left", 0.06),
-            ("cohen_right", 0.06),
+            ("cohen_met", 0.12),
         ):
             assert getattr(result, name) == pytest.approx(getattr(truth, name), abs=close), name
 
@@ -194,7 +192,7 @@ class TestPermutation:
         spread = np.std([run.cohen for run in runs], axis=0)
         stated = np.mean([run.cohen_error for run in runs], axis=0)
         assert (0.88 * spread < stated).all() and (stated < 1.25 * spread).all()
-        variance = np.array([run.cohen_left + run.cohen_right for run in runs]).var(axis=0)
+        variance = np.array([run.cohen_met for run in runs]).var(axis=0)
         pair, squared_weight = ratings.comparisons.rater_pair, ratings.weight[ratings.comparisons.item] ** 2
         noise = np.bincount(pair, squared_weight * variance) / np.bincount(pair, squared_weight)
         assert np.mean([run.cohen_noise for run in runs], axis=0) == pytest.approx(noise, rel=0.15)

@@ -43,8 +43,9 @@ NEW = Definition(
     formula="half of the observed agreement",
     observed="half of the mean",
     expected="$0$",
-    references=(Reference(key="nobody2026", authors="Nobody, N.", year=2026, title="On halves"),),
-    over_draws=lambda draws: draws.observed() / 2,
+    references=(Reference("Nobody, N.", 2026, "On halves"),),
+    own_draws=lambda draws: draws.observed() / 2,
+    audited=False,
     reason=lambda ratings, chance: None,
 )
 

@@ -18,7 +18,7 @@ from softirr.statistics.evidence.judged import collect, judges_agreement
 from softirr.statistics.evidence.known import FormerPairs, Judged
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, is_of_item
-from softirr.statistics.matching.answer_scorer import AnswerScorer
+from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from tests.statistics.evidence.concepts import answers as rows_of
 from tests.statistics.evidence.concepts import truth
 
@@ -180,6 +180,6 @@ def test_pairs_that_are_gone_inform_the_calibration_only(drawn_sheet):
 def test_places_of_judged_pairs_in_either_order():
     judged = Judged(np.array([3, 7, 11]), np.ones(3), np.ones(3), 5)  # (0, 3), (1, 2), (2, 1): 5 texts
     left_texts, right_texts = np.array([3, 0, 2, 4, 0]), np.array([0, 3, 1, 4, 1])
-    assert judged.key(left_texts, right_texts).tolist() == [3, 3, 7, 24, 1]
+    assert pair_keys(left_texts, right_texts, judged.n_texts).tolist() == [3, 3, 7, 24, 1]
     assert judged.place(left_texts, right_texts).tolist() == [0, 0, 1, -1, -1]
     assert Judged.nothing(5).place(left_texts, right_texts).tolist() == [-1] * 5
