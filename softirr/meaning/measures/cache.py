@@ -66,10 +66,14 @@ class PairCache:
 
         The first hash of a pair is never greater than the second.
         """
-        keys = _keys(model, pairs)
-        rows = self._guarded(self._read, list(dict.fromkeys(keys)))
-        values = np.array([rows.get(key, (0.0, 0.0)) for key in keys], dtype=np.float64).reshape(-1, 2)
-        return values, np.array([key in rows for key in keys], dtype=bool)
+        values, is_known = np.zeros((len(pairs), 2), dtype=np.float64), np.zeros(len(pairs), dtype=bool)
+        for start in range(0, len(pairs), ROWS_AT_ONCE):
+            keys = _keys(model, pairs[start : start + ROWS_AT_ONCE])
+            rows = self._guarded(self._read, keys)
+            for index, key in enumerate(keys, start):
+                if key in rows:
+                    values[index], is_known[index] = rows[key], True
+        return values, is_known
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Floats) -> None:
         """Store values of shape (n, 2); a later value replaces an earlier one."""
@@ -95,14 +99,10 @@ class PairCache:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read(self, keys: list[bytes]) -> dict[bytes, tuple[float, float]]:
-        rows: dict[bytes, Any] = {}
-        for start in range(0, len(keys), ROWS_AT_ONCE):
-            batch = keys[start : start + ROWS_AT_ONCE]
-            marks = ",".join("?" * len(batch))
-            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({marks})"  # noqa: S608
-            rows |= {key: directions for key, *directions in self._connection.execute(query, batch)}
-        return rows
+    def _read(self, keys: list[bytes]) -> dict[bytes, list[float]]:
+        marks = ",".join("?" * len(keys))
+        query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({marks})"  # noqa: S608
+        return {key: directions for key, *directions in self._connection.execute(query, keys)}
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         with self._connection:

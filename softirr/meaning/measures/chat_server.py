@@ -118,18 +118,8 @@ class ServerModel:
             raise InputError(f"The server {self._shown} gave an answer without a choice.")
         return reply.choices[0]
 
-    def _adapt(self, complaint: str, sent: dict[str, Any]) -> bool:
-        """Whether a refused request can be repeated without the options that the server does not know."""
-        if "chat_template_kwargs" in complaint and sent.get("extra_body"):
-            self._extras = {}
-            return True
-        if "max_completion_tokens" in complaint and "max_tokens" in sent:
-            self._length = "max_completion_tokens"
-            return True
-        return False
-
     def _called(self, call: Callable[..., Any], **options: Any) -> Any:
-        """The result of a call, or None if it can be repeated with fewer options.
+        """The result of a call, or None if it can be repeated without an option that the server does not know.
 
         Neither body nor prompt is shown in errors, because they hold annotations.
         """
@@ -142,9 +132,15 @@ class ServerModel:
                 "server's address."
             ) from None
         except openai.APIStatusError as error:
-            if isinstance(error, openai.BadRequestError) and self._adapt(str(error), options):
-                return None
-            raise InputError(f"The server {self._shown} refused a request (HTTP status {error.status_code}).") from None
+            complaint = str(error) if isinstance(error, openai.BadRequestError) else ""
+            if "chat_template_kwargs" in complaint and options.get("extra_body"):
+                self._extras = {}
+            elif "max_completion_tokens" in complaint and "max_tokens" in options:
+                self._length = "max_completion_tokens"
+            else:
+                problem = f"The server {self._shown} refused a request (HTTP status {error.status_code})."
+                raise InputError(problem) from None
+            return None
         except openai.APIError as error:  # no connection, a time-out, or an answer that is not JSON
             raise InputError(f"The server {self._shown} does not answer.") from error
 

@@ -62,8 +62,8 @@ def comparisons(facts: Sequence[TextFacts], names: Collection[str] = FACTS) -> l
     """
     frame = numbered(text_facts.frame for text_facts in facts)
     is_list = np.array([text_facts.is_list for text_facts in facts], dtype=bool)
-    quantities = sorted({value.quantity for text_facts in facts for value in text_facts.values} - {SIDE})
-    values = [_values_of(quantity, facts, frame, is_list) for quantity in quantities]
+    quantities = {value.quantity for text_facts in facts for value in text_facts.values if VALUE in names}
+    values = [_values_of(quantity, facts, frame, is_list) for quantity in sorted(quantities - {SIDE})]
     words = numbered(text_facts.words for text_facts in facts)
     denied = numbered((text_facts.denied, True) for text_facts in facts)
     compared = (*values, _sides(facts, frame, is_list), unequal(NEGATION, words, denied))

@@ -16,7 +16,7 @@ from softirr.answers.kinds import TEXT, Kind, find_kind, steps
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures.lexical import Exact, sparse_table
+from softirr.meaning.measures.lexical import Exact, shared, sparse_table
 from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex
 from softirr.provenance import Provenance
 
@@ -189,19 +189,8 @@ class _Rankings(TextIndex):
         )
 
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
-        order = np.asarray(self._order[left_texts].multiply(self._order[right_texts]).sum(axis=1)).ravel()
-        shared = np.asarray(self._member[left_texts].multiply(self._member[right_texts]).sum(axis=1)).ravel()
-        return self._equivalence(order, shared, self._size[left_texts], self._size[right_texts])
-
-    def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        order = (self._order[rows] @ self._order[columns].T).toarray()
-        shared = (self._member[rows] @ self._member[columns].T).toarray()
-        sizes = self._size[rows][:, None], self._size[columns][None, :]
-        return self._equivalence(order, shared, *sizes).astype(np.float32)
-
-    @staticmethod
-    def _equivalence(order: Floats, shared: Floats, m: Ints, n: Ints) -> Floats:
-        union = m + n - shared
+        order, n_shared = shared(self._order, left_texts, right_texts), shared(self._member, left_texts, right_texts)
+        union = self._size[left_texts] + self._size[right_texts] - n_shared
         pairs = union * (union - 1) / 2
         tau = np.divide(order, pairs, out=np.ones_like(order), where=pairs > 0)
         return np.asarray((1 + tau) / 2)

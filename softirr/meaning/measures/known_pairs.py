@@ -109,17 +109,14 @@ class Terminologies(Stage):
         """The concepts of the texts."""
         return _LookedUpTexts(self.lookup, texts)
 
-    def name_with(self, name: str) -> str:
-        """The names of the measure and of the terminologies."""
-        return self._name or f"{name} with {', '.join(terms.name for terms in self.lookup.terminologies)}"
-
     def provenance(self, provenance: Provenance) -> Provenance:
-        """The provenance with the terminologies."""
+        """The provenance with the terminologies, and their names in the measure's."""
         terminologies = tuple(
             TerminologyUsed(terms.name, terms.sha256, len(terms), sum(map(len, terms.names)))
             for terms in self.lookup.terminologies
         )
-        return replace(provenance, terminologies=terminologies)
+        name = self._name or f"{provenance.measure} with {', '.join(terms.name for terms in terminologies)}"
+        return replace(provenance, measure=name, terminologies=terminologies)
 
 
 class _LookedUpTexts(PreparedStage):

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,30 +23,10 @@ _LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction", "o": "not e
 
 _MOST, _FEW = 10, 3
 """Of twelve answers: fewest that agree and most that disagree for clear behavior."""
-
-
-@cache
-def pinned() -> Mapping[str, str]:
-    """Order of the outputs of hub models, from their cards; e entailment, n neutral, c contradiction.
-
-    Returns
-    -------
-    mapping of str to str
-        Order of the outputs by the folded name on the hub.
-    """
-    return {row[0]: row[1] for row in rows("label_orders", __package__)}
-
-
-@cache
-def probes(relation: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of texts with a relation that any entailment model knows.
-
-    Parameters
-    ----------
-    relation : str
-        ``same``, ``opposite`` or ``unrelated``; there are twelve pairs of each.
-    """
-    return tuple((first, second) for group, first, second in rows("label_probes", __package__) if group == relation)
+PINNED: Mapping[str, str] = dict(rows("label_orders", __package__))
+"""Order of the outputs by the folded name on the hub, from its card: e entailment, n neutral, c contradiction."""
+PROBES = tuple((first, second) for _, first, second in rows("label_probes", __package__))
+"""Pairs of texts that any entailment model knows: twelve are the same, twelve are opposite, twelve are unrelated."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +138,7 @@ def resolve(
 
 def stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> LabelOrder | None:
     """The order of the pinned table, else of the names of the outputs; None if neither has it."""
-    if hub is not None and (order := pinned().get(hub.casefold())) is not None:
+    if hub is not None and (order := PINNED.get(hub.casefold())) is not None:
         letters = tuple(order.split(","))
         if len(letters) == n_labels:
             return LabelOrder(letters, "pinned")
@@ -173,8 +152,7 @@ def _behavior(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
 
     Clear is one output for nearly all identical texts that nearly no contradiction and no unrelated pair gets.
     """
-    pairs = [pair for relation in ("same", "opposite", "unrelated") for pair in probes(relation)]
-    answers = np.asarray(logits(pairs)).argmax(axis=1)
+    answers = np.asarray(logits(PROBES)).argmax(axis=1)
     same, opposite, unrelated = (np.bincount(group, minlength=n_labels) for group in np.split(answers, 3))
     e = int(same.argmax())
     if same[e] < _MOST or opposite[e] > _FEW or unrelated[e] > _FEW:

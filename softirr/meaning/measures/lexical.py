@@ -212,6 +212,13 @@ def sparse_table(rows: Iterable[Mapping[Any, float]]) -> csr_matrix:
     return table
 
 
+def shared(table: csr_matrix, left_texts: Ints, right_texts: Ints) -> Floats:
+    """Products of the rows of pairs of texts; of every left with every right one if their numbers are broadcast."""
+    if left_texts.ndim == 2:
+        return np.asarray((table[left_texts[:, 0]] @ table[right_texts[0]].T).toarray())
+    return np.asarray(table[left_texts].multiply(table[right_texts]).sum(axis=1)).ravel()
+
+
 @dataclass(frozen=True, eq=False)
 class _TokenIndex(TextIndex):
     """Word incidence (n texts, n words), sizes (n,)."""
@@ -221,14 +228,14 @@ class _TokenIndex(TextIndex):
     masi: bool
 
     def pairs(self, left_texts: Ints, right_texts: Ints) -> Floats:
-        shared = np.asarray(self.words[left_texts].multiply(self.words[right_texts]).sum(axis=1)).ravel()
-        return self._equivalence(shared, self.sizes[left_texts], self.sizes[right_texts])
+        n_shared = shared(self.words, left_texts, right_texts)
+        return self._equivalence(n_shared, self.sizes[left_texts], self.sizes[right_texts])
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-        shared = (self.words[rows] @ self.words[columns].T).tocoo()
-        result = np.zeros(shared.shape, dtype=np.float32)
-        result[shared.row, shared.col] = self._equivalence(
-            shared.data, self.sizes[rows][shared.row], self.sizes[columns][shared.col]
+        n_shared = (self.words[rows] @ self.words[columns].T).tocoo()
+        result = np.zeros(n_shared.shape, dtype=np.float32)
+        result[n_shared.row, n_shared.col] = self._equivalence(
+            n_shared.data, self.sizes[rows][n_shared.row], self.sizes[columns][n_shared.col]
         )
         empty_rows, empty_columns = np.flatnonzero(self.sizes[rows] == 0), np.flatnonzero(self.sizes[columns] == 0)
         result[np.ix_(empty_rows, empty_columns)] = 1.0

@@ -23,8 +23,6 @@ from softirr.terminal import progress_bar
 
 _CHEAP_AT_ONCE = 1 << 18
 """Number of pairs that a measure with blocks scores at once."""
-_CACHE_READS = 32_768
-"""Number of pairs that are looked up in the cache at once."""
 CacheOption = PairCache | str | None
 """A store of scored pairs, "auto", a URL for :func:`softirr.meaning.measures.cache.open_cache`, or None."""
 ProgressOption = Progress | Literal["auto"] | None
@@ -154,14 +152,11 @@ class PairScorer:
 
     def _cached(self, low: Ints, high: Ints) -> tuple[Floats, Bools]:
         """Scores of the cache, 0 for unknown pairs, and which pairs it knows."""
-        values, is_known = np.zeros((len(low), 2), dtype=np.float64), np.zeros(len(low), dtype=bool)
-        if self._cache is not None:
-            for start in range(0, len(low), _CACHE_READS):
-                chunk = slice(start, start + _CACHE_READS)
-                pairs, is_turned = self._hashed(low[chunk], high[chunk])
-                stored, is_known[chunk] = self._cache.get(self.measure.cache_key, pairs)
-                values[chunk] = _turned(stored, is_turned)
-        return values, is_known
+        if self._cache is None:
+            return np.zeros((len(low), 2), dtype=np.float64), np.zeros(len(low), dtype=bool)
+        pairs, is_turned = self._hashed(low, high)
+        values, is_known = self._cache.get(self.measure.cache_key, pairs)
+        return _turned(values, is_turned), is_known
 
     def _hashed(self, low: Ints, high: Ints) -> tuple[list[tuple[bytes, bytes]], Bools]:
         """Sorted hashes of the texts of each pair, as the cache has them, and which pairs this turns."""

@@ -11,7 +11,6 @@ import copy
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -103,10 +102,7 @@ class Measure(ABC):
     @property
     def name(self) -> str:
         """The requested name, with the changes of scores by the stages."""
-        name = self.raw_name
-        for stage in reversed(self.stages):
-            name = stage.name_with(name)
-        return name
+        return self._with_stages(Provenance(measure=self.raw_name)).measure
 
     @property
     def directional(self) -> bool:
@@ -133,10 +129,12 @@ class Measure(ABC):
 
     def provenance(self) -> Provenance:
         """Origin of the scores: model, stages and counters."""
-        result = self.describe()
+        return self._with_stages(self.describe())
+
+    def _with_stages(self, provenance: Provenance) -> Provenance:
         for stage in reversed(self.stages):
-            result = stage.provenance(result)
-        return replace(result, measure=self.name)
+            provenance = stage.provenance(provenance)
+        return provenance
 
     def pipeline(self, texts: Sequence[str]) -> Pipeline:
         """The stages, ready for these normalized and different texts."""

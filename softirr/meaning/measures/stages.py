@@ -54,12 +54,8 @@ class Stage(ABC):
         """Read the texts; `different` gives P of texts that the stage calls different."""
 
     def provenance(self, provenance: Provenance) -> Provenance:
-        """The provenance of the measure, with the stage."""
+        """The provenance of the measure, with the stage, and the measure's name with what the stage changes."""
         return provenance
-
-    def name_with(self, name: str) -> str:
-        """The name of the measure, with what the stage changes."""
-        return name
 
 
 class Pipeline:

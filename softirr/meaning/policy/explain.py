@@ -79,7 +79,7 @@ def explain(
 
     directions = score(pairs) if directions is None else directions
     by_sentence, has_directions = measure.stage(Sentences) is not None, measure.has_directions
-    searches: dict[_Trial, _Search] = {}
+    searches: dict[_Trial, Generator[Sequence[_Trial], Floats, Reason]] = {}
     for pair, pair_directions in zip(pairs, directions, strict=True):
         if pair not in searches:
             is_denied = has_directions and pair_directions.max() < _EXCLUDED
@@ -96,7 +96,7 @@ _Search = Generator[Sequence[_Trial], Floats, Reason | None]
 
 def _run(searches: Mapping[_Trial, _Search], score: Callable[[Sequence[_Trial]], Floats]) -> dict[_Trial, Reason]:
     """Run the searches of all pairs side by side, so that what they yield is scored together."""
-    reasons: dict[_Trial, Any] = {}
+    reasons: dict[_Trial, Reason] = {}
     answers: dict[_Trial, Any] = dict.fromkeys(searches)
     while answers:
         requests: dict[_Trial, Sequence[_Trial]] = {}
@@ -108,8 +108,7 @@ def _run(searches: Mapping[_Trial, _Search], score: Callable[[Sequence[_Trial]],
         numbers = {trial: number for number, trial in enumerate(dict.fromkeys(chain(*requests.values())))}
         directions = score(list(numbers)) if numbers else np.zeros((0, 2))
         answers = {pair: directions[[numbers[trial] for trial in trials]] for pair, trials in requests.items()}
-    open_pairs = [pair for pair, reason in reasons.items() if reason is None]
-    return reasons | dict(zip(open_pairs, _by_facts(open_pairs), strict=True))
+    return reasons
 
 
 class _Case:
@@ -162,13 +161,16 @@ class _Case:
         return list(product(first, second)) if 1 < len(first) * len(second) <= _MOST_TRIALS else []
 
 
-def _search(case: _Case, *, by_sentence: bool) -> _Search:
-    """Try one reason after the other."""
+def _search(case: _Case, *, by_sentence: bool) -> Generator[Sequence[_Trial], Floats, Reason]:
+    """Try one reason after the other; the last one is that the texts are unrelated."""
     for attempt in (*((_lacking,) if by_sentence else ()), _by_attributes, _by_parts, _by_direction):
         reason = yield from attempt(case)
         if reason is not None:
             return reason
-    return None
+    # texts with the same words that deny different ones or exchange sides
+    facts = comparisons([facts_of(case.a), facts_of(case.b)], (SIDE, NEGATION))
+    is_excluded = any_differ(facts, np.array([0]), np.array([1])).any()
+    return Reason("contradiction" if is_excluded else "unrelated", case.a, case.b)
 
 
 def _lacking(case: _Case) -> _Search:
@@ -253,11 +255,3 @@ def _more_general(directions: Floats, a: str, b: str) -> Reason | None:
     if second and second < first:
         return Reason("more general", b, a)
     return None
-
-
-def _by_facts(pairs: Collection[_Trial]) -> list[Reason]:
-    """Contradictions, if texts with the same words deny different ones or exchange sides; else unrelated texts."""
-    facts = comparisons([facts_of(text) for pair in pairs for text in pair], (SIDE, NEGATION))
-    first = 2 * np.arange(len(pairs), dtype=np.int64)
-    kinds = np.where(any_differ(facts, first, first + 1), "contradiction", "unrelated").tolist()
-    return [Reason(kind, *pair) for kind, pair in zip(kinds, pairs, strict=True)]

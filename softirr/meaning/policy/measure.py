@@ -62,13 +62,10 @@ class PolicyStage(Stage):
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    def name_with(self, name: str) -> str:
-        """The measure's name, with the changes of the policy."""
-        return f"{name} ({self.policy.mark()})"
-
     def provenance(self, provenance: Provenance) -> Provenance:
-        """The provenance with the policy."""
-        return replace(provenance, policy=self.policy.to_dict())
+        """The provenance with the policy, and its changes of scores in the measure's name."""
+        name = f"{provenance.measure} ({self.policy.mark()})"
+        return replace(provenance, measure=name, policy=self.policy.to_dict())
 
     def prepare(self, texts: Sequence[str], different: Callable[[], float]) -> RewrittenTexts:
         """The texts without what does not count, and which pairs differ in what counts.

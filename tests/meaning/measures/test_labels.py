@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from softirr.errors import InputError
-from softirr.meaning.measures.labels import LabelOrder, given_order, letter_of, pinned, probes, resolve
+from softirr.meaning.measures.labels import PINNED, PROBES, LabelOrder, given_order, letter_of, resolve
 
 WORDS = {"e": "entailment", "n": "neutral", "c": "contradiction", "o": "not_entailment"}
 ORDERS = list(permutations("enc"))
@@ -20,8 +20,7 @@ class Fake:
 
     def __init__(self, order: Sequence[str], errors: int = 0) -> None:
         self.order, self.errors = list(order), errors
-        letters = {"same": "e", "opposite": "c", "unrelated": "n"}
-        self.truth = {pair: letter for relation, letter in letters.items() for pair in probes(relation)}
+        self.truth = dict(zip(PROBES, "e" * 12 + "c" * 12 + "n" * 12, strict=True))
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         logits = np.zeros((len(pairs), len(self.order)), dtype=np.float32)
@@ -84,7 +83,7 @@ def test_names_decide_when_behavior_is_unclear() -> None:
 
 
 def test_hub_models_of_the_paper_are_pinned() -> None:
-    for hub, order in pinned().items():
+    for hub, order in PINNED.items():
         letters = tuple(order.split(","))
         assert sorted(letters) == ["c", "e", "n"]
         assert resolve(3, unnamed(3), hub.upper(), constant(3), "m") == LabelOrder(letters, "pinned")
@@ -94,7 +93,7 @@ def test_hub_models_of_the_paper_are_pinned() -> None:
     assert str(resolve(3, {}, "pritamdeka/PubMedBERT-MNLI-MedNLI", constant(3), "m")).startswith(
         "contradiction, entailment, neutral"
     )
-    assert "moritzlaurer/mdeberta-v3-base-xnli-multilingual-nli-2mil7" in pinned()
+    assert "moritzlaurer/mdeberta-v3-base-xnli-multilingual-nli-2mil7" in PINNED
 
 
 @pytest.mark.parametrize(

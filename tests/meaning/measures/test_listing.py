@@ -12,7 +12,7 @@ import pytest
 from softirr.inference import models
 from softirr.inference.models import KNOWN_MODELS
 from softirr.meaning.measures import SPEEDS, catalogue, families
-from softirr.meaning.measures.labels import pinned
+from softirr.meaning.measures.labels import PINNED
 from tests.inference.tiny import make_model
 
 
@@ -24,7 +24,7 @@ def test_every_measure_and_every_known_model_is_listed_once() -> None:
         listed = [entry for entry in catalogue() if entry.model == model.hub]
         assert len(listed) == (2 if model.family == "llm" else 1)
         assert all(entry.revision == model.revision and entry.size == f"{model.size} parameters" for entry in listed)
-        assert (model.hub.lower() in pinned()) == (model.family == "nli")
+        assert (model.hub.lower() in PINNED) == (model.family == "nli")
 
 
 def test_speed_is_one_word_that_is_explained() -> None:
