@@ -192,12 +192,12 @@ def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationT
     if options.names_columns or names >= _COLUMNS:
         return read(_Columns({str(name): list(values) for name, values in answers.items()}), options)
     if not all(isinstance(values, Mapping) for values in answers.values()):
-        return _of_lists({str(rater): values for rater, values in answers.items()}, options)
+        return lists_table({str(rater): values for rater, values in answers.items()}, options)
     items = list(dict.fromkeys(item for by_item in answers.values() for item in by_item))
     lists = {str(rater): [by_item.get(item) for item in items] for rater, by_item in answers.items()}
     if not items:
         raise InputError("There are no answers: the dictionary is empty.")
-    table = _of_lists(lists, options)
+    table = lists_table(lists, options)
     warnings = table.warnings
     if len(lists) > len(items):
         warnings += (
@@ -205,10 +205,6 @@ def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationT
             f"{plural(len(items), 'item')}. If its keys are items, give {{rater: {{item: text}}}}.",
         )
     return replace(table, items=tuple(map(str, items)), warnings=warnings)
-
-
-def _of_lists(lists: Mapping[str, Any], options: ReadOptions) -> AnnotationTable:
-    return lists_table(lists, options)
 
 
 def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
@@ -225,7 +221,7 @@ def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
             "An array with three columns may have three raters, or items, raters and texts: name the raters with "
             "raters=, or give rows (item, rater, text) as a list of tuples."
         )
-    return _of_lists({rater: answers[:, n].tolist() for n, rater in enumerate(raters)}, options)
+    return lists_table({rater: answers[:, n].tolist() for n, rater in enumerate(raters)}, options)
 
 
 def _of_rows(answers: Sequence[Any], options: ReadOptions) -> AnnotationTable:
@@ -250,7 +246,7 @@ def _answers(rows: Iterable[Any]) -> list[Answer]:
     texts: dict[tuple[str, str], list[str]] = {}
     for number, row in enumerate(rows):
         if isinstance(row, Answer):
-            key, value = (row.item, row.rater), tuple(row.texts)
+            key, value = (row.item, row.rater), row.texts
         elif isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3:
             if nameless := [role for role, name in zip(("item", "rater"), row, strict=False) if _is_missing(name)]:
                 raise InputError(f"Row {number}: {nameless[0]} is missing.")

@@ -75,9 +75,7 @@ def cohen_kappa(
     True
     """
     table = _table(a, b, casefold, missing, reading)
-    options = _coefficients_only(options)
-    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
-    return report.coefficients["cohen_kappa"]
+    return _coefficient("cohen_kappa", table, measure, options, policy=policy, cache=cache, progress=progress)
 
 
 def krippendorff_alpha(
@@ -112,9 +110,7 @@ def krippendorff_alpha(
     0.49
     """
     table = _table(a, b, casefold, missing, reading)
-    options = _coefficients_only(options)
-    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
-    return report.coefficients["krippendorff_alpha"]
+    return _coefficient("krippendorff_alpha", table, measure, options, policy=policy, cache=cache, progress=progress)
 
 
 def fleiss_kappa(
@@ -148,9 +144,7 @@ def fleiss_kappa(
     0.63
     """
     table = _table(answers, None, False, None, reading)
-    options = _coefficients_only(options)
-    report = agreement(table, measure, policy=policy, options=options, cache=cache, progress=progress)
-    return report.coefficients["fleiss_kappa"]
+    return _coefficient("fleiss_kappa", table, measure, options, policy=policy, cache=cache, progress=progress)
 
 
 def _table(
@@ -166,5 +160,8 @@ def _table(
     return table
 
 
-def _coefficients_only(options: AgreementOptions | None) -> AgreementOptions:
-    return replace(options or AgreementOptions(), reasons=False, what_if=False)
+def _coefficient(
+    key: str, table: AnnotationTable, measure: str | Measure, options: AgreementOptions | None, **scoring: Any
+) -> Coefficient:
+    options = replace(options or AgreementOptions(), reasons=False, what_if=False)
+    return agreement(table, measure, options=options, **scoring).coefficients[key]

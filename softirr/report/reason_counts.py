@@ -41,12 +41,12 @@ class Example:
     texts: tuple[str | None, ...]
     words: str
     items: list[str]
-    pairs: int = 1
+    pairs: int = 0
 
     def add(self, id: str) -> None:
-        """Count the two texts of another item, or of other raters of the same item."""
+        """Count the two texts of an item; two raters each."""
         self.pairs += 1
-        if len(self.items) < EXAMPLE_ITEMS and self.items[-1] != id:
+        if len(self.items) < EXAMPLE_ITEMS and self.items[-1:] != [id]:
             self.items.append(id)
 
     def to_dict(self) -> dict[str, Any]:
@@ -216,11 +216,10 @@ class _Count:
         self._last_item = id
         texts = tuple(text and intern(text) for text in reason["texts"])
         wording = tuple(sorted(texts, key=lambda text: text or ""))
-        if wording in self._examples:
-            self._examples[wording].add(id)
-        else:
+        if wording not in self._examples:
             raters = tuple(map(intern, reason["raters"]))
-            self._examples[wording] = Example(intern(reason["kind"]), raters, texts, reason["words"], [id])
+            self._examples[wording] = Example(intern(reason["kind"]), raters, texts, reason["words"], [])
+        self._examples[wording].add(id)
 
     def summary(self, kind: str) -> ReasonCount:
         """The counts with the most frequent examples: first those with this main reason, then the others."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import Any
 
-import numpy as np
-
 from softirr.answers.ratings import Floats
 from softirr.defaults import THRESHOLD
 from softirr.json_object import JsonObject
@@ -154,20 +152,19 @@ def explain_items(
     """
     text_pairs = (pair.sorted_texts for open_item_pairs in items for pair in open_item_pairs)
     pairs = list(dict.fromkeys(texts for texts in text_pairs if texts is not None))
-    both_directions = directions(pairs) if pairs else np.zeros((0, 2))
-    reasons = explain(pairs, directions=both_directions) if pairs else ()
-    explained = dict(zip(pairs, zip(mutual(both_directions).tolist(), reasons, strict=True), strict=True))
-    return [tuple(_reason(pair, explained) for pair in open_item_pairs) for open_item_pairs in items]
+    both_directions = directions(pairs)
+    values = zip(mutual(both_directions).tolist(), explain(pairs, directions=both_directions), strict=True)
+    explained = {None: (0.0, Reason("unrelated"))} | dict(zip(pairs, values, strict=True))
+    return [
+        tuple(_reason(pair, *explained[pair.sorted_texts]) for pair in open_item_pairs) for open_item_pairs in items
+    ]
 
 
-def _reason(pair: OpenPair, explained: Mapping[tuple[str, str], tuple[float, Reason]]) -> ItemReason:
-    left_text, right_text = (text or "" if side == pair.lone else "" for side, text in enumerate(pair.texts))
-    one_rater_only = Reason("one rater only", left_text, right_text)
-    if pair.sorted_texts is None:
-        return ItemReason(pair.raters, pair.texts, 0.0, one_rater_only)
-    equivalence, reason = explained[pair.sorted_texts]
+def _reason(pair: OpenPair, equivalence: float, reason: Reason) -> ItemReason:
+    """The reason of an open pair, from the one of its sorted texts."""
     if pair.texts != pair.sorted_texts:
         reason = reason.turned()
     if pair.lone is not None and reason.kind == "unrelated":
-        reason = one_rater_only
+        left_text, right_text = (text or "" if side == pair.lone else "" for side, text in enumerate(pair.texts))
+        reason = Reason("one rater only", left_text, right_text)
     return ItemReason(pair.raters, pair.texts, equivalence, reason)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 
 import numpy as np
 
 from softirr.answers.ratings import Floats, Pooling, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
-from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.measure import PolicyStage, policy_of, under_policy
+from softirr.report.inputs import AgreementOptions
 from softirr.report.key_figures import headline_key
 from softirr.report.reason_counts import WhatIf
 from softirr.report.results import AgreementReport
@@ -45,10 +44,10 @@ class _HeadlineEstimates:
 
     Attributes
     ----------
-    table : AnnotationTable
-        The sampled items.
-    scoring : Scoring
-        The report's measure and options.
+    present : AnswerScorer
+        Scores the answers to the sampled items under the report's measure.
+    options : AgreementOptions
+        The report's options.
     key : str
         Key of the coefficient.
     value : float
@@ -57,31 +56,24 @@ class _HeadlineEstimates:
         Expected agreement of the pooled answers of the whole table.
     """
 
-    table: AnnotationTable
-    scoring: Scoring
+    present: AnswerScorer
+    options: AgreementOptions
     key: str
     value: float
     expected: float
 
-    def of(self, measure: Measure, without_kind: str | None = None) -> Estimate:
-        """The coefficient under a measure, without one attribute more than the report's if one is named."""
-        options, by_chance = self.scoring.options, None
-        if not self.scoring.measure.has_blocks:
-            shift = 0.0 if without_kind is None else self._shift(without_kind, measure)
+    def of(self, answers: AnswerScorer, without_kind: str | None = None) -> Estimate:
+        """The coefficient by another scorer of the answers, which ignores one attribute more if one is named."""
+        options, by_chance = self.options, None
+        if not self.present.scorer.cheap:
+            shift, slope = 0.0, (1 - self.value) / max(1 - self.expected, 0.01)
+            if without_kind is not None and definition(self.key).chance is not None:
+                shift = chance_shift(self.present, answers, without_kind, slope=slope, seed=options.seed)
             by_chance = min(max(self.expected + shift, 0.0), 1.0)
-        elif options.chance == "auto" and len(self.table.answers) > _EXACT_WHAT_IF:
+        elif options.chance == "auto" and len(answers.table.answers) > _EXACT_WHAT_IF:
             # the same permutations with and without an attribute, so that their common error cancels in the difference
             options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        return coefficient_estimate(self.scoring.answers(self.table, measure), self.key, options, by_chance)
-
-    @cached_property
-    def _shift(self) -> Callable[[str, Measure], float]:
-        """How much higher agreement by chance is without an attribute under a measure; 0 if there is none."""
-        if definition(self.key).chance is None:
-            return lambda *_: 0.0
-        slope = (1 - self.value) / max(1 - self.expected, 0.01)
-        answers_under = partial(self.scoring.answers, self.table)
-        return ChanceShift(answers_under(), answers_under, slope=slope, seed=self.scoring.options.seed).of
+        return coefficient_estimate(answers, self.key, options, by_chance)
 
 
 def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scoring) -> AgreementReport:
@@ -104,8 +96,9 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
     attributes = [kind for kind in kinds if kind in KINDS and kind not in policy.ignore]
     sample = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, scoring.options.seed)
     n, value = len(Ratings.of(sample).comparable_items), float(report.coefficients[key])
-    estimates = _HeadlineEstimates(sample, scoring, key, value, report.expected_agreement.fleiss or 0.0)
-    present = estimates.of(measure) if attributes and n > 1 else None
+    answers, expected = scoring.answers(sample), report.expected_agreement.fleiss or 0.0
+    estimates = _HeadlineEstimates(answers, scoring.options, key, value, expected)
+    present = estimates.of(answers) if attributes and n > 1 else None
     if present is None or present.value is None:
         return report
     what_if = []
@@ -114,7 +107,7 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
             other_measure = under_policy(measure.without(PolicyStage), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        changed = estimates.of(other_measure, kind)
+        changed = estimates.of(scoring.answers(sample, other_measure), kind)
         if changed.value is not None:
             difference = coefficient_of_draws(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
@@ -130,7 +123,7 @@ def up_to_one(difference_ci95: Sequence[float] | None, value: float) -> tuple[fl
     return None if difference_ci95 is None else (min(difference_ci95[0], 1 - value), min(difference_ci95[1], 1 - value))
 
 
-class ChanceShift:
+def chance_shift(present: AnswerScorer, without_kind: AnswerScorer, kind: str, *, slope: float, seed: int) -> float:
     """How much higher agreement by chance is without an attribute, from pairs of answers drawn at random.
 
     Only pairs with the attribute can change, and which have it is known without a score. They are scored with and
@@ -138,42 +131,30 @@ class ChanceShift:
 
     Parameters
     ----------
-    present : AnswerScorer
-        Scores the table's answers under the measure with the attributes.
-    answers_under : callable
-        What scores them under another measure.
+    present, without_kind : AnswerScorer
+        Score the table's answers under the measure with the attribute, and under the one without it.
     slope : float
         By how much the coefficient falls where agreement by chance rises.
     """
-
-    def __init__(
-        self, present: AnswerScorer, answers_under: Callable[[Measure], AnswerScorer], *, slope: float, seed: int
-    ) -> None:
-        ratings = Ratings.of(present.table)
-        pooling, rng = Pooling.of(ratings), np.random.default_rng(seed)
-        draws = (rng.choice(pooling.rows, _DRAWS, p=pooling.weights) for _ in range(2))
-        self._left, self._right = (ratings.answer[rows] for rows in draws)
-        self._table, self._answers_under, self._now = present.table, answers_under, present
-        self._slope, self._most = slope, len(pooling.rows)
-
-    def of(self, kind: str, other_measure: Measure) -> float:
-        """The mean equivalence of two answers under the measure without the attribute, minus that with it."""
-        has = np.array([without(text, (kind,)) != normalize(text) for text in self._table.texts], dtype=bool)
-        changed = np.array([any(has[text] for text in answer) for answer in self._table.answers], dtype=bool)
-        changed_pairs = np.flatnonzero(changed[self._left] | changed[self._right])
-        share = len(changed_pairs) / _DRAWS
-        changed_pairs = changed_pairs[: max(_FEWEST, int(share * self._most))]
-        then = self._answers_under(other_measure)
-        changes: Floats = np.zeros(0)
-        while len(changes) < len(changed_pairs):
-            new = changed_pairs[len(changes) : max(2 * len(changes), _FEWEST)]
-            pair = self._left[new], self._right[new]
-            changes = np.concatenate([changes, then.score(*pair) - self._now.score(*pair)])
-            # as if one more pair had changed by a half: among few pairs, those that come to match are rare
-            error = share * float(np.sqrt(np.sum(changes**2) + 0.25)) / len(changes)
-            if error * self._slope <= _ERROR:
-                break
-        return share * float(changes.mean()) if len(changes) else 0.0
+    table, ratings = present.table, Ratings.of(present.table)
+    pooling, rng = Pooling.of(ratings), np.random.default_rng(seed)
+    first, second = (ratings.answer[rng.choice(pooling.rows, _DRAWS, p=pooling.weights)] for _ in range(2))
+    has = np.array([without(text, (kind,)) != normalize(text) for text in table.texts], dtype=bool)
+    changed = np.array([any(has[text] for text in answer) for answer in table.answers], dtype=bool)
+    changed_pairs = np.flatnonzero(changed[first] | changed[second])
+    share = len(changed_pairs) / _DRAWS
+    changed_pairs = changed_pairs[: max(_FEWEST, int(share * len(pooling.rows)))]
+    changes: Floats = np.zeros(0)
+    while len(changes) < len(changed_pairs):
+        new = changed_pairs[len(changes) : max(2 * len(changes), _FEWEST)]
+        changes = np.concatenate(
+            [changes, without_kind.score(first[new], second[new]) - present.score(first[new], second[new])]
+        )
+        # as if one more pair had changed by a half: among few pairs, those that come to match are rare
+        error = share * float(np.sqrt(np.sum(changes**2) + 0.25)) / len(changes)
+        if error * slope <= _ERROR:
+            break
+    return share * float(changes.mean()) if len(changes) else 0.0
 
 
 def _sample(table: AnnotationTable, max_items: int, seed: int) -> AnnotationTable:

@@ -14,7 +14,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
 from softirr.report.inputs import AgreementOptions
 from softirr.report.scoring import coefficient_estimate, scored
-from softirr.report.what_if import ChanceShift
+from softirr.report.what_if import chance_shift
 from softirr.statistics.chance import method
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.meaning.measures.function_measures import FunctionMeasure
@@ -80,7 +80,7 @@ def test_effect_of_an_attribute_on_chance_is_estimated_from_few_pairs(share: flo
     def scorer_of(scored_measure: Any) -> AnswerScorer:
         return AnswerScorer(table, PairScorer(scored_measure, table.texts))
 
-    shift = ChanceShift(scorer_of(exact), scorer_of, slope=0.5, seed=0).of("severity", without_severity)
+    shift = chance_shift(scorer_of(exact), scorer_of(without_severity), "severity", slope=0.5, seed=0)
     with_it, without_it = (
         softirr.agreement(table, "exact", policy=policy).expected_agreement.fleiss
         for policy in (softirr.Policy(), softirr.Policy(ignore={"severity"}))
