@@ -156,11 +156,9 @@ def alternative_annotator(
             skipped.append(raters[person])
             continue
         n_others = n_people[is_contested] - 1
-        model_score = (totals[of_model] - with_model[person])[is_contested] / n_others
-        person_score = totals[person, is_contested] / n_others
+        scores = np.stack([totals[of_model] - with_model[person], totals[person]])[:, is_contested] / n_others
         wins[raters[person]] = np.full((2, len(n_people)), np.nan)
-        wins[raters[person]][0, is_contested] = model_score >= person_score - _SAME_SCORE
-        wins[raters[person]][1, is_contested] = person_score >= model_score - _SAME_SCORE
+        wins[raters[person]][:, is_contested] = scores >= scores[::-1] - _SAME_SCORE
     if len(wins) < LEAST_ANNOTATORS:
         reason = (
             f"{len(wins)} of {len(people)} annotators {'has' if len(wins) == 1 else 'have'} {LEAST_ITEMS} items with "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -38,44 +39,6 @@ _ERROR = 0.0025
 """Standard error of the coefficient: half of it is not seen in two digits."""
 
 
-@dataclass(frozen=True, eq=False)
-class _HeadlineEstimates:
-    """Estimates the headline coefficient of a report for a sample of its items and for other measures.
-
-    Attributes
-    ----------
-    present : AnswerScorer
-        Scores the answers to the sampled items under the report's measure.
-    options : AgreementOptions
-        The report's options.
-    key : str
-        Key of the coefficient.
-    value : float
-        The coefficient of the whole table.
-    expected : float
-        Expected agreement of the pooled answers of the whole table.
-    """
-
-    present: AnswerScorer
-    options: AgreementOptions
-    key: str
-    value: float
-    expected: float
-
-    def of(self, answers: AnswerScorer, without_kind: str | None = None) -> Estimate:
-        """The coefficient by another scorer of the answers, which ignores one attribute more if one is named."""
-        options, by_chance = self.options, None
-        if not self.present.scorer.cheap:
-            shift, slope = 0.0, (1 - self.value) / max(1 - self.expected, 0.01)
-            if without_kind is not None and definition(self.key).chance is not None:
-                shift = chance_shift(self.present, answers, without_kind, slope=slope, seed=options.seed)
-            by_chance = min(max(self.expected + shift, 0.0), 1.0)
-        elif options.chance == "auto" and len(answers.table.answers) > _EXACT_WHAT_IF:
-            # the same permutations with and without an attribute, so that their common error cancels in the difference
-            options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
-        return coefficient_estimate(answers, self.key, options, by_chance)
-
-
 def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scoring) -> AgreementReport:
     """The report with its headline coefficient under policies that ignore one attribute more.
 
@@ -96,9 +59,8 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
     attributes = [kind for kind in kinds if kind in KINDS and kind not in policy.ignore]
     sample = _sample(table, MOST_ITEMS if measure.has_blocks else COSTLY_MOST_ITEMS, scoring.options.seed)
     n, value = len(Ratings.of(sample).comparable_items), float(report.coefficients[key])
-    answers, expected = scoring.answers(sample), report.expected_agreement.fleiss or 0.0
-    estimates = _HeadlineEstimates(answers, scoring.options, key, value, expected)
-    present = estimates.of(answers) if attributes and n > 1 else None
+    answers, estimate = scoring.answers(sample), partial(_headline_estimate, report, key, scoring.options)
+    present = estimate(answers) if attributes and n > 1 else None
     if present is None or present.value is None:
         return report
     what_if = []
@@ -107,7 +69,7 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
             other_measure = under_policy(measure.without(PolicyStage), policy.changed(ignore=policy.ignore | {kind}))
         except InputError:
             continue
-        changed = estimates.of(scoring.answers(sample, other_measure), kind)
+        changed = estimate(answers, scoring.answers(sample, other_measure), kind)
         if changed.value is not None:
             difference = coefficient_of_draws(
                 changed.value - present.value, changed.draws - present.draws, -1.0, n_items=len(present.items)
@@ -116,6 +78,28 @@ def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scori
             what_if.append(WhatIf(kind, key, new_value, value, n, up_to_one(difference.ci95, value)))
     what_if.sort(key=lambda entry: (-entry.value, entry.attribute))
     return replace(report, reasons=replace(report.reasons, what_if=tuple(what_if)))
+
+
+def _headline_estimate(
+    report: AgreementReport,
+    key: str,
+    options: AgreementOptions,
+    present: AnswerScorer,
+    without_kind: AnswerScorer | None = None,
+    kind: str = "",
+) -> Estimate:
+    """The headline of a sample of the items under the report's measure, or under one that ignores a kind more."""
+    by_chance, answers = None, without_kind or present
+    if not present.scorer.cheap:
+        expected, shift = report.expected_agreement.fleiss or 0.0, 0.0
+        if without_kind is not None and definition(key).chance is not None:
+            slope = (1 - float(report.coefficients[key])) / max(1 - expected, 0.01)
+            shift = chance_shift(present, without_kind, kind, slope=slope, seed=options.seed)
+        by_chance = min(max(expected + shift, 0.0), 1.0)
+    elif options.chance == "auto" and len(answers.table.answers) > _EXACT_WHAT_IF:
+        # the same permutations with and without an attribute, so that their common error cancels in the difference
+        options = replace(options, chance="permutation", permutations=_WHAT_IF_PERMUTATIONS)
+    return coefficient_estimate(answers, key, options, by_chance)
 
 
 def up_to_one(difference_ci95: Sequence[float] | None, value: float) -> tuple[float, float] | None:

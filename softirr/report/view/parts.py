@@ -17,9 +17,14 @@ class Row(JsonObject):
 
     @classmethod
     def of(cls, entry: Mapping[str, Any], **values: Any) -> Self:
-        """A row with the values that a report or its entry has under the same names, and with other values."""
-        names = {attribute.name for attribute in fields(cls)}
-        return cls(**{name: value for name, value in entry.items() if name in names} | values)
+        """A row with the values that a report or its entry has under the same names, and with other values.
+
+        Where the entry has a coefficient, the row has its value.
+        """
+        shared = {attribute.name: entry[attribute.name] for attribute in fields(cls) if attribute.name in entry}
+        for name in shared.keys() & {"cohen_kappa", "sigma"}:
+            shared[name] = shared[name]["value"] if isinstance(shared[name], Mapping) else shared[name]
+        return cls(**shared | values)
 
 
 @dataclass(frozen=True, kw_only=True)

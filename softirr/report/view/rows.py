@@ -52,8 +52,6 @@ def person_rows(report: Mapping[str, Any], names: Names, links: Links) -> tuple[
                 name=names.of_rater(key),
                 is_model=key.startswith(MODEL),
                 ci95=rater["agreement_ci95"],
-                cohen_kappa=_value(rater, "cohen_kappa"),
-                sigma=_value(rater, "sigma"),
                 left_out=left_out[key],
                 detail=level_of_detail(leaning.get("more_general", 0), leaning.get("more_specific", 0)),
                 seconds=seconds.get(key),
@@ -75,18 +73,11 @@ def pair_rows(report: Mapping[str, Any], names: Names) -> tuple[PairRow, ...]:
             agreement=pair["observed_agreement"],
             ci95=pair["observed_agreement_ci95"],
             expected=pair.get("expected_agreement"),
-            cohen_kappa=_value(pair, "cohen_kappa"),
-            sigma=_value(pair, "sigma"),
         )
         for pair in report["rater_pairs"]
         if pair["observed_agreement"] is not None
     ]
     return tuple(sorted(rows, key=lambda row: (row.agreement, row.names)))
-
-
-def _value(entry: Mapping[str, Any], key: str) -> float | None:
-    value: float | None = (entry.get(key) or {}).get("value")
-    return value
 
 
 def level_of_detail(general: int, specific: int) -> str:
