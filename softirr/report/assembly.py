@@ -14,6 +14,7 @@ from softirr.answers.splitting import list_note
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import effective_items
 from softirr.defaults import FEW_ITEMS
+from softirr.errors import Note
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.numbers import plural
 from softirr.report.evidence import ITEMS_BY_MEASURE, MOST_CORRECTED, Estimated, Trio, judgment_notes
@@ -21,7 +22,7 @@ from softirr.report.result_parts import Expected, RaterAgreement, RaterPairAgree
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
-from softirr.statistics.coefficients.registry import MOST_RATER_PAIRS
+from softirr.statistics.coefficients.registry import CHANCE_OF, MOST_RATER_PAIRS
 from softirr.statistics.comparisons.difference import at_levels, difference
 from softirr.statistics.draws import Draws
 from softirr.statistics.matching.consensus import MANY
@@ -37,8 +38,7 @@ _LEVEL = 0.05
 def expected_agreement(estimates: Estimated) -> Expected:
     """Agreement by chance: by the measure, or corrected by judgments."""
     chance, by_measure = estimates.chance, estimates.summary.coefficients
-    keys = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
-    values = {name: by_measure[key].expected for name, key in keys.items()}
+    values = {name: by_measure[key].expected for name, key in CHANCE_OF.items()}
     method, error = (chance.method, chance.standard_error) if chance else ("exact", 0.0)
     if estimates.posterior is not None and estimates.collected is not None:
         values, method, error = estimates.posterior.expected, "audit", estimates.posterior.expected_error
@@ -125,7 +125,7 @@ def report_warnings(estimates: Estimated) -> tuple[str, ...]:
                 f"{plural(n_paragraphs, 'answer has', 'answers have')} several sentences: the measure compares "
                 "paragraphs sentence by sentence. With the split mode none, it compares each as a whole."
             )
-    warnings += [*table.warnings, *unchecked_in_words(table)]
+    warnings += map(Note, (*table.warnings, *unchecked_in_words(table)))
     if table.kind == TEXT and table.split is None and (lists := list_note(table.written)):
         warnings.append(lists)
     if 0 < n < FEW_ITEMS:

@@ -16,8 +16,7 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import plural
-from softirr.report.compared_parts import NOT_AUDITED, comparable_items, difference_of, few_items, reading_notes
-from softirr.report.comparison import Comparison
+from softirr.report.comparison import NOT_AUDITED, Comparison, comparable_items, difference_of, few_items, reading_notes
 from softirr.report.evidence import Estimated, estimated
 from softirr.report.inputs import AgreementOptions, is_table, read_sheets, table_from
 from softirr.report.items import text_under_measure

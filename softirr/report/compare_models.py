@@ -17,17 +17,10 @@ from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.numbers import plural
 from softirr.report.alternative_annotator import AlternativeAnnotator, alternative_annotator
-from softirr.report.compared_parts import (
-    NOT_AUDITED,
-    JudgedRaters,
-    comparable_items,
-    difference_of,
-    few_items,
-    reading_notes,
-)
-from softirr.report.comparison import Comparison
+from softirr.report.comparison import NOT_AUDITED, Comparison, comparable_items, difference_of, few_items, reading_notes
 from softirr.report.evidence import with_fit
 from softirr.report.inputs import AgreementOptions, table_from
+from softirr.report.judged_raters import JudgedRaters
 from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, scored
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.comparisons.difference import equivalence_p, holm

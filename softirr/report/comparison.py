@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from softirr.defaults import SCHEMA_VERSION
+from softirr.answers.missing import unchecked_in_words
+from softirr.answers.ratings import Ratings
+from softirr.answers.table import AnnotationTable
+from softirr.defaults import FEW_ITEMS, SCHEMA_VERSION
 from softirr.errors import Note
 from softirr.json_object import JsonObject
 from softirr.meaning.policy.rules import Policy
@@ -14,11 +17,53 @@ from softirr.numbers import in_terminal, interval, number, plural
 from softirr.report.alternative_annotator import AlternativeAnnotator
 from softirr.report.charts import Row, forest_chart, forest_text
 from softirr.report.terminal_report import table_lines
+from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.coefficients.registry import coefficient_name
+from softirr.statistics.comparisons.difference import difference, p_value
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
 from softirr.text import printable
 
+NOT_AUDITED = (
+    "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
+    "difference only as far as it is the same in both parts."
+)
 _SURE = 0.05
+
+
+def reading_notes(tables: Mapping[str, AnnotationTable]) -> list[str]:
+    """What to know about the answers of each table by its label, which is named unless all tables share it."""
+    labels: dict[Note, list[str]] = {}
+    for label, table in tables.items():
+        for sentence in (*table.warnings, *unchecked_in_words(table)):
+            labels.setdefault(Note(sentence), []).append(label)
+    return [note if len(of) == len(tables) else note.of(", ".join(of)) for note, of in labels.items()]
+
+
+def comparable_items(table: AnnotationTable) -> set[str]:
+    """Ids of the items with answers of two raters."""
+    return {table.items[number] for number in Ratings.of(table).comparable_items.tolist()}
+
+
+def difference_of(
+    groups: tuple[Group, Group], samples: tuple[Sample, Sample], *, independent: bool = False
+) -> Difference:
+    """The second group minus the first one, by the samples of both; its p is not adjusted.
+
+    Parameters
+    ----------
+    independent : bool
+        Items of the same id are different items.
+    """
+    change = difference(*samples, independent=independent)
+    n_shared = 0 if independent else len(set(samples[0].items) & set(samples[1].items))
+    p = p_value(change, min(group.n_items for group in groups))
+    return Difference(groups[0].label, groups[1].label, change, p, p, n_shared)
+
+
+def few_items(groups: Sequence[Group]) -> list[str]:
+    """A sentence about groups with so few items that their intervals are approximate."""
+    labels = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
+    return [f"Fewer than {FEW_ITEMS} items in {', '.join(labels)}: the intervals are approximate."] if labels else []
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,10 +126,6 @@ class Comparison(JsonObject):
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
-
-    def __post_init__(self) -> None:
-        for name in ("warnings", "misfits"):
-            object.__setattr__(self, name, tuple(map(Note, getattr(self, name))))
 
     def __repr__(self) -> str:
         return f"<Comparison: {len(self.groups)} groups, {self.coefficient}, measure {self.measure}>"

@@ -35,27 +35,23 @@ def methods_paragraph(report: Mapping[str, Any]) -> str:
     >>> methods_paragraph(softirr.agreement(table, "exact").to_dict())[:42]
     '2 raters annotated 2 items; 2 of them have'
     """
-    sentences: list[str] = []
-    works: list[Reference] = []
-    best = headline(report)
-    sentences.append(_material(report))
+    provenance, best = report["provenance"], headline(report)
+    sentences, works = [_material(report)], list[Reference]()
     if not is_exact(report):
-        sentences += _comparison(report["provenance"])
+        sentences += _comparison(provenance)
         works.append(WULLSCHLEGER_2026)
     if best is None:
         sentences.append("No coefficient is defined.")
     else:
-        coefficient = definition(best[0])
-        works += coefficient.references
+        works += definition(best[0]).references
         sentences += [_result(report, best), _chance(report), _interval_basis(report)]
         if best[1].get("judgments"):
             works.append(_SARNDAL_1992)
-    provenance = report["provenance"]
     data = f", from data with the SHA-256 {provenance['input_sha256']}" if provenance.get("input_sha256") else ""
     sentences.append(f"Computed by softirr {provenance['softirr']} with seed {provenance['seed']}{data}.")
     cited = sorted(set(works), key=lambda work: work.authors)
     entries = "".join(f"- {_escaped(work.entry())}\n" for work in cited)
-    return f"{' '.join(sentence for sentence in sentences if sentence)}\n\n{entries}"
+    return f"{' '.join(sentences)}\n\n{entries}"
 
 
 def _escaped(text: str) -> str:

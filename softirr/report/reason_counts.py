@@ -170,33 +170,32 @@ def summarize_reasons(
         Items that each two raters share, in the order of the table's raters.
     """
     n_pairs = n_items = 0
-    by_kind: dict[str, _Count] = {}
+    by_kind: dict[str, _Count] = defaultdict(_Count)
     tendency: dict[str, dict[str, int]] = {}
-    of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    of_raters: Counter[tuple[tuple[str, str], str]] = Counter()
     for id, reasons in items:
         n_items += bool(reasons)
         n_pairs += len(reasons)
-        kinds_of_raters: set[tuple[tuple[str, str], str]] = set()
+        kinds_of_raters = set()
         for reason in reasons:
             a, b = reason["raters"]
             for kind in (reason["kind"], *reason.get("also", ())):
-                by_kind.setdefault(kind, _Count()).add(id, reason)
+                by_kind[kind].add(id, reason)
                 kinds_of_raters.add(((a, b), kind))
             if (broad := reason.get("broader")) is not None:
                 for rater, side in (((a, b)[broad], "more_general"), ((b, a)[broad], "more_specific")):
                     tendency.setdefault(rater, {"more_general": 0, "more_specific": 0})[side] += 1
-        for raters, kind in kinds_of_raters:
-            of_raters[raters][kind] += 1
+        of_raters.update(kinds_of_raters)
     kinds = sorted(by_kind, key=lambda kind: (-by_kind[kind].pairs, REASONS.index(kind)))
+    rater_pairs = (
+        RaterPairReasons(raters, n, {kind: of_raters[raters, kind] for kind in kinds if of_raters[raters, kind]})
+        for raters, n in shared.items()
+    )
     return ReasonSummary(
         pairs=n_pairs,
         items=n_items,
         kinds=tuple(by_kind[kind].summary(kind) for kind in kinds),
-        rater_pairs=tuple(
-            RaterPairReasons(raters, n, {kind: of_raters[raters][kind] for kind in kinds if of_raters[raters][kind]})
-            for raters, n in shared.items()
-            if raters in of_raters
-        ),
+        rater_pairs=tuple(entry for entry in rater_pairs if entry.kinds),
         tendency=dict(sorted(tendency.items())),
     )
 

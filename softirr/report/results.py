@@ -7,7 +7,6 @@ from typing import Any
 
 from softirr.answers.table import Excluded
 from softirr.defaults import SCHEMA_VERSION
-from softirr.errors import Note
 from softirr.json_object import JsonObject
 from softirr.numbers import in_terminal, number, plural
 from softirr.provenance import Provenance, version
@@ -128,10 +127,6 @@ class AgreementReport(JsonObject):
     pairs_by_use: dict[str, int] = field(default_factory=dict)
     confusion_matrix: ConfusionMatrix | None = None
     meanings: tuple[MeaningCluster, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("warnings", "misfits"):
-            object.__setattr__(self, name, tuple(map(Note, getattr(self, name))))
 
     def __repr__(self) -> str:
         best = self._headline()

@@ -17,7 +17,7 @@ from lab.bench.models import BiasedMeasure, simulated_verdicts
 from softirr.audit import Judgments, draw_sheet
 from softirr.errors import InputError
 from softirr.meaning.measures.pairs import PairScorer
-from softirr.report.compared_parts import JudgedRaters
+from softirr.report.judged_raters import JudgedRaters
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.report.rater_tables import Cli, written
 

@@ -35,6 +35,8 @@ DEFINITIONS: tuple[Definition, ...] = (
     KS,
 )
 """All coefficients, in the order of reports."""
+CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
+"""The coefficient that each agreement by chance is reported of."""
 MOST_RATER_PAIRS = 50_000
 """Most rater pairs that a summary lists (317 raters who share items with each other); each takes a kilobyte."""
 

@@ -41,7 +41,6 @@ from softirr.statistics.evidence.record import Record
 
 COVERED = tuple(entry.key for entry in registry.DEFINITIONS if entry.audited)
 """The coefficients that judgments correct."""
-_CHANCE_OF = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
 _CERTAIN = 1e-9
 
 
@@ -96,7 +95,7 @@ class Estimates:
         self.draws = {entry.key: row for entry, row in zip(defined, rows, strict=True)}
         self.coefficients = {entry.key: self._covered(entry, measured[entry.key], expected) for entry in covered}
         self.expected = {
-            chance: expected[chance] if name in self.draws else None for chance, name in _CHANCE_OF.items()
+            chance: expected[chance] if name in self.draws else None for chance, name in registry.CHANCE_OF.items()
         }
 
     def _covered(self, definition: Definition, by_measure: Coefficient, expected: Mapping[str, float]) -> Coefficient:
@@ -135,7 +134,7 @@ class Estimates:
 
     def _expected(self) -> tuple[dict[str, float], float]:
         """Agreement by chance, and its largest standard error."""
-        by_chance = {name: registry.definition(key).by_chance for name, key in _CHANCE_OF.items()}
+        by_chance = {name: registry.definition(key).by_chance for name, key in registry.CHANCE_OF.items()}
         values = {name: float(function(self.center)[0]) for name, function in by_chance.items()}
         if not self._n_judged:
             return values, 0.0

@@ -1,27 +1,22 @@
-"""Parts of a comparison: notes, differences, and raters with their judgments."""
+"""Raters of a table with their judgments: the agreement of one of them with the others, by all evidence."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.answers.missing import unchecked_in_words
-from softirr.answers.ratings import Ints, Ratings
+from softirr.answers.ratings import Ints
 from softirr.answers.sheets import NOTHING_JUDGED, Judgments
-from softirr.answers.table import AnnotationTable
-from softirr.defaults import FEW_ITEMS
-from softirr.errors import InputError, Note
+from softirr.errors import InputError
 from softirr.report.evidence import judgment_notes
 from softirr.report.inputs import read_sheets
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.registry import ByMeasure, definition
-from softirr.statistics.comparisons.difference import difference, p_value
-from softirr.statistics.comparisons.groups import Difference, Group
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.judged import collect
@@ -32,26 +27,8 @@ from softirr.statistics.evidence.text_pairs import TextPairs
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.weights_and_scores import ItemWeights
 
-NOT_AUDITED = (
-    "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
-    "difference only as far as it is the same in both parts."
-)
 _LEAST = 6
 """Fewest judged pairs of answers to one item for an interval."""
-
-
-def reading_notes(tables: Mapping[str, AnnotationTable]) -> list[str]:
-    """What to know about the answers of each table by its label, which is named unless all tables share it."""
-    labels: dict[Note, list[str]] = {}
-    for label, table in tables.items():
-        for sentence in (*table.warnings, *unchecked_in_words(table)):
-            labels.setdefault(Note(sentence), []).append(label)
-    return [note if len(of) == len(tables) else note.of(", ".join(of)) for note, of in labels.items()]
-
-
-def comparable_items(table: AnnotationTable) -> set[str]:
-    """Ids of the items with answers of two raters."""
-    return {table.items[number] for number in Ratings.of(table).comparable_items.tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,25 +130,3 @@ class JudgedRaters:
         rows = np.union1d(part_pairs, np.setdiff1d(np.arange(len(judged.keys)), all_pairs))
         judged_of_part = Judged(judged.keys[rows], judged.same[rows], judged.p[rows], judged.n_texts, judged.former)
         return judged_of_part, len(part_pairs)
-
-
-def difference_of(
-    groups: tuple[Group, Group], samples: tuple[Sample, Sample], *, independent: bool = False
-) -> Difference:
-    """The second group minus the first one, by the samples of both; its p is not adjusted.
-
-    Parameters
-    ----------
-    independent : bool
-        Items of the same id are different items.
-    """
-    change = difference(*samples, independent=independent)
-    n_shared = 0 if independent else len(set(samples[0].items) & set(samples[1].items))
-    p = p_value(change, min(group.n_items for group in groups))
-    return Difference(groups[0].label, groups[1].label, change, p, p, n_shared)
-
-
-def few_items(groups: Sequence[Group]) -> list[str]:
-    """A sentence about groups with so few items that their intervals are approximate."""
-    labels = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
-    return [f"Fewer than {FEW_ITEMS} items in {', '.join(labels)}: the intervals are approximate."] if labels else []
