@@ -6,7 +6,7 @@ use the same client, because an interrupted write must never be repeated blindly
 predictions against the label config (`ml_backend.labelstudio.config.PredictionChecker`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ml_backend.labelstudio.errors import NotFound, WriteUnknown, json_object, json_objects, unexpected_reply
@@ -73,20 +73,20 @@ class Client(Transport):
 
     # --- predictions --------------------------------------------------------------------------------------------------
 
-    def create_predictions(self, number: int, predictions: list[dict[str, Any]]) -> int:
-        """Write predictions in one request.
+    def create_predictions(self, number: int, predictions: Iterable[bytes]) -> int:
+        """Write predictions in one request; they are JSON (`predictions.encoded`).
 
         Returns the number that the server reports as stored (it drops invalid ones silently).
         """
         path = f"/api/projects/{number}/import/predictions"
-        reply = self.request("POST", path, body=predictions, attempts=BULK)
+        reply = self.request("POST", path, body=b"[" + b",".join(predictions) + b"]", attempts=BULK)
         created = reply.get("created") if isinstance(reply, Mapping) else None
         if not isinstance(created, int):  # the server may have stored them nevertheless
             raise WriteUnknown("Label Studio does not say how many of the predictions sent it stored.")
         return created
 
-    def create_prediction(self, prediction: dict[str, Any]) -> int:
-        """Write one prediction; returns its id."""
+    def create_prediction(self, prediction: bytes) -> int:
+        """Write one prediction, as JSON; returns its id."""
         reply = self.request("POST", "/api/predictions/", body=prediction)
         number = reply.get("id") if isinstance(reply, Mapping) else None
         if not isinstance(number, int):

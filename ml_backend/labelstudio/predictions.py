@@ -63,6 +63,11 @@ def with_task(prediction: Mapping[str, Any], task: int) -> dict[str, Any]:
     return {"task": task, "model_version": MODEL_VERSION, **prediction}
 
 
+def encoded(prediction: Mapping[str, Any], task: int) -> bytes:
+    """The prediction as the API takes it, as JSON: thousands of them need a tenth of the memory of dictionaries."""
+    return json.dumps(with_task(prediction, task), ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def prediction_hash(prediction: Mapping[str, Any]) -> str:
     """Return the hash of this score and result, the same for what Label Studio returns."""
     content = {"score": prediction.get("score"), "result": prediction.get("result") or []}

@@ -22,6 +22,7 @@ from ml_backend.labelstudio.errors import (
 TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
 READ_TIMEOUT = 120.0
+_JSON = {"Content-Type": "application/json"}
 
 
 class TokenAuth(httpx.Auth):
@@ -185,6 +186,11 @@ class Transport:
     ) -> Any:
         """Send a request and return the reply's JSON (None if it has no body).
 
+        Parameters
+        ----------
+        body : object, optional
+            Sent as JSON; bytes are JSON already.
+
         Raises
         ------
         Unreachable, WriteUnknown, Unauthorized, NotFound, LabelStudioError
@@ -223,8 +229,9 @@ class Transport:
         def unfinished(sentence: str, status: int | None = None) -> Exception:
             return _Again(Unreachable(sentence, status)) if repeat else WriteUnknown(sentence, status)
 
+        content = {"content": body, "headers": _JSON} if isinstance(body, bytes) else {"json": body}
         try:
-            response = self._http.request(method, path, params=params, json=body, timeout=timeout)
+            response = self._http.request(method, path, params=params, timeout=timeout, **content)
         except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent
             raise _Again(Unreachable(f"Label Studio at {self.url} can't be reached.")) from None
         except httpx.TimeoutException:

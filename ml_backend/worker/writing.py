@@ -4,7 +4,6 @@ Before a write the store notes that the task's prediction is unknown. If the wri
 the task, with the prediction that it has, and compares again.
 """
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.config import PredictionChecker
 from ml_backend.labelstudio.errors import LabelStudioError, WriteUnknown
-from ml_backend.labelstudio.predictions import with_task
+from ml_backend.labelstudio.predictions import encoded, with_task
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.database import Row, in_parts
 from ml_backend.store.store import is_connected
@@ -29,8 +28,8 @@ MOST_REFUSED = 200
 REWRITE_FROM, REWRITE_SHARE = 200, 0.2
 """Number and share of changes from which deleting the version and a bulk import are faster than single PATCHes."""
 
-Batch = list[tuple[int, dict[str, Any], str]]
-"""Task, prediction and its hash."""
+Batch = list[tuple[int, bytes, str]]
+"""Task, prediction as JSON, and the prediction's hash."""
 
 
 class PredictionWriter:
@@ -154,8 +153,8 @@ class PredictionWriter:
                 prediction = self._run.prediction(row["details"])
                 if not self._is_valid(number, prediction):
                     continue
-                batch.append((number, prediction, row["desired"]))
-                size += len(json.dumps(prediction["result"]))
+                batch.append((number, encoded(prediction, number), row["desired"]))
+                size += len(batch[-1][1])
                 if len(batch) >= self._run.operator.bulk_size or size >= BULK_BYTES:
                     self._send(batch)
                     batch, size = [], 0
@@ -170,15 +169,14 @@ class PredictionWriter:
         if len(batch) <= FEW_CREATES:
             for number, prediction, desired in batch:
                 try:
-                    prediction_id = self.client.create_prediction(with_task(prediction, number))
+                    prediction_id = self.client.create_prediction(prediction)
                 except LabelStudioError as error:
                     self._note_refused(error)
                 else:
                     self._note_written({number: (prediction_id, desired)}, "created")
             return
         try:
-            sent = [with_task(prediction, number) for number, prediction, _ in batch]
-            n_created = self.client.create_predictions(self.number, sent)
+            n_created = self.client.create_predictions(self.number, (prediction for _, prediction, _ in batch))
         except LabelStudioError as error:
             if error.status != 400:
                 raise
