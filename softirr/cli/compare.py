@@ -128,15 +128,12 @@ def _compared_models(arguments: argparse.Namespace) -> Any:
 
 def _compared(arguments: argparse.Namespace) -> Any:
     from softirr.meaning.measures.pairs import cache_and_progress
-    from softirr.meaning.policy.rules import find_policy
     from softirr.report.compare import compare, labels_of
 
     labels = labels_of(arguments.files)
     tables = {label: read_table(arguments, path) for label, path in zip(labels, arguments.files, strict=True)}
     measures, policies = arguments.measures or (), arguments.policies or ()
     compared: Any = next(iter(tables.values())) if measures or policies else tables
-    for policy in policies:
-        find_policy(policy)
     if policies and not chosen_policy(arguments).is_default:
         raise InputError("--policies names the policies, so --policy, --ignore and the like do not go with it.")
     scorers = [build_measure(arguments, name) for name in measures or (arguments.measure,)]

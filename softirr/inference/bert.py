@@ -190,14 +190,9 @@ class BertForSequenceClassification:
 
     def to(self, where: torch.device | torch.dtype) -> BertForSequenceClassification:
         """The model on another device or in another number format; this one is not changed. Int8 remains int8."""
-        int8_target = where if isinstance(where, torch.device) else torch.int8
-        return type(self)(
-            self.config,
-            {
-                name: weight.to(int8_target if weight.dtype == torch.int8 else where)
-                for name, weight in self._weights.items()
-            },
-        )
+        target = {torch.int8: where if isinstance(where, torch.device) else torch.int8}
+        weights = {name: weight.to(target.get(weight.dtype, where)) for name, weight in self._weights.items()}
+        return type(self)(self.config, weights)
 
 
 def embed(words: Any, ids: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,24 +107,18 @@ class PairClassifier:
         self._threads = options.threads or THREADS.lasting()
         with THREADS.changed():  # waiting threads would cost more than they save in the many small steps of loading
             torch.set_num_threads(1)
-            self._open(folder, options)
-
-    def _open(self, folder: Path, options: ClassifierOptions) -> None:
-        model: Any
-        self.tokenizer: Any
-        self.tokenizer, model = (
-            load_own_bert(folder, torch.float32) if is_own_bert(folder) else load(folder, CLASSIFIER, torch.float32)
-        )
-        self.config: Any = model.config
-        # rows of a table in int8 are read one by one
-        weight_counts = (weight.numel() for weight in model.parameters() if weight.dtype != torch.int8)
-        self._is_small = sum(weight_counts) <= _SMALL_MODEL
-        self.n_labels = int(self.config.num_labels)
-        self.id2label: dict[int, str] = dict(self.config.id2label)
-        limit = length_limit(self.tokenizer, self.config)
-        self.tokens = PairTokens(self.tokenizer, min(options.max_length or limit, limit))
+            load_model: Any = load_own_bert if is_own_bert(folder) else partial(load, kind=CLASSIFIER)
+            self.tokenizer, model = load_model(folder, dtype=torch.float32)
+            self.config = model.config
+            # rows of a table in int8 are read one by one
+            weight_counts = (weight.numel() for weight in model.parameters() if weight.dtype != torch.int8)
+            self._is_small = sum(weight_counts) <= _SMALL_MODEL
+            self.n_labels = int(self.config.num_labels)
+            self.id2label: dict[int, str] = dict(self.config.id2label)
+            limit = length_limit(self.tokenizer, self.config)
+            self.tokens = PairTokens(self.tokenizer, min(options.max_length or limit, limit))
+            self.precision, self._forward = choose_format(model.to(self.device), options.precision, self.tokens)
         self.token_budget = options.token_budget or (_GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET)
-        self.precision, self._forward = choose_format(model.to(self.device), options.precision, self.tokens)
         self.max_length = self.tokens.max_length
         self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else str(self.device)
 

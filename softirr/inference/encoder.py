@@ -71,10 +71,8 @@ class TextEncoder:
     ) -> None:
         self.device = pick_device(device)
         self.precision = pick_precision(precision, self.device, "Embeddings")
-        modules = _read(folder / "modules.json") or [
-            {"path": "", "type": "Transformer"},
-            {"path": "", "type": "Pooling"},
-        ]
+        default = [{"path": "", "type": kind} for kind in ("Transformer", "Pooling")]
+        modules = _read(folder / "modules.json") or default
         home = folder / next((m["path"] for m in modules if _kind(m) == "Transformer"), "")
         self._tokenizer, model = load(home, ENCODER, getattr(torch, self.precision))
         self._model = model.to(self.device)
@@ -100,13 +98,13 @@ class TextEncoder:
 
         Each text goes through the model once; at least one text is needed.
         """
-        encoded = self._tokenizer([self.prompt + text for text in texts], verbose=False)["input_ids"]
+        prompted = [self.prompt + text for text in texts]
+        encoded = self._tokenizer(prompted, verbose=False)["input_ids"]
         n_tokens = np.array([len(ids) for ids in encoded])
         truncated = n_tokens > self.max_length
         for i in np.flatnonzero(truncated).tolist():
-            encoded[i] = self._tokenizer(
-                self.prompt + texts[i], truncation=True, max_length=self.max_length, verbose=False
-            )["input_ids"]
+            cut = self._tokenizer(prompted[i], truncation=True, max_length=self.max_length, verbose=False)
+            encoded[i] = cut["input_ids"]
         vectors = np.zeros((0, 1), dtype=np.float32)
 
         def work(batch: list[int]) -> None:

@@ -204,11 +204,8 @@ def check_weights(folder: Path) -> None:
 
 
 def _check_kind(folder: Path, kind: Kind, architectures: list[str]) -> None:
-    suitable = [
-        model_kind
-        for model_kind in (WRITER, CLASSIFIER, ENCODER)
-        if any(name.endswith(model_kind.heads) for name in architectures)
-    ]
+    kinds = (WRITER, CLASSIFIER, ENCODER)
+    suitable = [entry for entry in kinds if any(name.endswith(entry.heads) for name in architectures)]
     if architectures and kind not in suitable:
         raise InputError(
             f"The model in {folder} is {suitable[0].what} ({architectures[0]}), but {kind.what} is needed; "

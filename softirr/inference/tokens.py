@@ -103,10 +103,8 @@ class PairTokens:
             characters = max((len(text) for text in new_texts), default=0)
         while new_texts:
             beginnings = [text[:characters] for text in new_texts]
-            encoded = self._tokenizer(beginnings, add_special_tokens=False, truncation=False, verbose=False)[
-                "input_ids"
-            ]
-            for text, ids in zip(new_texts, encoded, strict=True):
+            encoded = self._tokenizer(beginnings, add_special_tokens=False, truncation=False, verbose=False)
+            for text, ids in zip(new_texts, encoded["input_ids"], strict=True):
                 # the end of a part may be tokenized differently from the same place in the whole text
                 if len(text) <= characters or len(ids) > self.max_length + _EDGE:
                     self._ids[text] = np.asarray(ids, dtype=np.int64)
@@ -148,10 +146,8 @@ class PairTokens:
             a, b = (self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in probe)
             ids_of_pair = [*template.prefix, *a, *template.separator, *b, *template.suffix]
             sizes = [len(template.prefix), len(a), len(template.separator), len(b), len(template.suffix)]
-            if len(ids_of_pair) <= self.max_length and (
-                ids_of_pair,
-                np.repeat(piece_types, sizes).tolist(),
-            ) != self.encode_pair(*probe):
+            assembled = ids_of_pair, np.repeat(piece_types, sizes).tolist()
+            if len(ids_of_pair) <= self.max_length and assembled != self.encode_pair(*probe):
                 return None
         return template
 
@@ -199,10 +195,8 @@ class TokenTable:
         return Packed.of(self._flat[where], np.repeat(np.tile(template.types, n), pieces), lengths.sum(axis=1))
 
     def _pack_by_tokenizer(self, left_texts: Ints, right_texts: Ints) -> Packed:
-        encoded = [
-            self._tokens.encode_pair(self._texts[i], self._texts[j])
-            for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)
-        ]
+        pairs = zip(left_texts.tolist(), right_texts.tolist(), strict=True)
+        encoded = [self._tokens.encode_pair(self._texts[i], self._texts[j]) for i, j in pairs]
         return Packed.of(
             np.array([token for ids, _ in encoded for token in ids], dtype=np.int64),
             np.array([kind for _, types in encoded for kind in types], dtype=np.int64),

@@ -237,9 +237,8 @@ class Draws:
         """Mean equivalence of the two answers of each comparison with the other rater's, without sampling noise."""
         chance, pair = self.chance, self.ratings.comparisons.rater_pair
         share, group, _ = self.pair_weights
-        center = (
-            2 * chance.cohen[pair]
-        )  # left and right differ if a greedy matching depends on the order of two answers
+        # left and right differ if a greedy matching depends on the order of two answers
+        center = 2 * chance.cohen[pair]
         met = chance.cohen_met + center - (group @ (share * chance.cohen_met))[pair]
         if chance.cohen_noise is None or not chance.cohen_noise.any():
             return met

@@ -240,8 +240,7 @@ class _Sampled:
         total, weight, count = left_out.sums_of_kept(pairs.first, pairs.second, summed).T
         mean = np.where(count > 0, total / np.maximum(weight, 1e-300), 0.0)
         of_item = np.stack([self.scores, np.ones(len(self.scores))], axis=1)
-        near, n_near = (
-            left_out.n_remaining + 2 * left_out.sums_of_kept(comparisons.left_rows, comparisons.right_rows, of_item).T
-        )
+        of_kept = left_out.sums_of_kept(comparisons.left_rows, comparisons.right_rows, of_item)
+        near, n_near = left_out.n_remaining + 2 * of_kept.T
         n_all = left_out.n_remaining**2
         return np.where(n_all > 0, (near + (n_all - n_near) * mean) / np.maximum(n_all, 1), np.nan)

@@ -95,10 +95,8 @@ def sigma(draws: Draws) -> Floats:
     # slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level
     shares = [np.average(beyond_chance(draws.by_measure, chance, k * LEVEL), weights=weights) for k in (0.5, 1.5)]
     slope = float(shares[1] - shares[0]) / LEVEL
-    moved = tie_share * within + (1 - tie_share) * below
-    return draws.mean_over_pairs(beyond_chance(draws.by_measure, chance)) - slope * (
-        moved + chance.error(LEVEL) * draws.sampling
-    )
+    moved = tie_share * within + (1 - tie_share) * below + chance.error(LEVEL) * draws.sampling
+    return draws.mean_over_pairs(beyond_chance(draws.by_measure, chance)) - slope * moved
 
 
 SIGMA = Definition(

@@ -193,10 +193,8 @@ def summarize(
         no_other_rater = undefined(Undefined.NO_OTHER_RATER)
         return Summary(dict.fromkeys(coefficient_keys(), reason), ((no_other_rater,) * 3,) * ratings.n_raters, ())
     answers = ByMeasure(ratings, scores, chance, items)
-    by_marginals = {
-        "answers": answers,
-        "chosen": answers if pooled is None else ByMeasure(ratings, scores, pooled, answers.items),
-    }
+    with_marginals = answers if pooled is None else ByMeasure(ratings, scores, pooled, answers.items)
+    sources = {"answers": answers, "chosen": with_marginals}
     distribution = chance.distribution
     beyond = None if distribution is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, distribution)
     comparisons = ratings.comparisons
@@ -208,9 +206,7 @@ def summarize(
         return answers.agreement(of_pairs), answers.kappa(pairs), sigma
 
     return Summary(
-        coefficients={
-            definition.key: by_marginals[definition.marginals].estimate(definition) for definition in DEFINITIONS
-        },
+        coefficients={entry.key: sources[entry.marginals].estimate(entry) for entry in DEFINITIONS},
         raters=tuple(trio(comparisons.pairs_of_rater(rater)) for rater in range(ratings.n_raters)),
         rater_pairs=tuple(trio(np.array([pair])) for pair in range(n_pairs if n_pairs <= MOST_RATER_PAIRS else 0)),
         by_measure=answers,

@@ -151,14 +151,8 @@ def verdict(comparison: Difference, margin: float, *, audited: bool = False) -> 
     if high < 0:
         return "below the others"
     # the conclusion that needs fewer items, if the difference stays what it is
-    needed = [
-        (reach / room) ** 2
-        for reach, room in (
-            (difference.value - low, difference.value + margin),
-            (high - difference.value, -difference.value),
-        )
-        if room > 0
-    ]
+    sides = (difference.value - low, difference.value + margin), (high - difference.value, -difference.value)
+    needed = [(reach / room) ** 2 for reach, room in sides if room > 0]
     more = comparison.n_shared * (min(needed, default=math.inf) - 1)
     if more > MOST_ITEMS:
         return "can't tell yet, and more items would hardly help"

@@ -107,10 +107,8 @@ class Frame:
     @cached_property
     def queues(self) -> list[Ints]:
         """Members of each stratum in the order in which they are drawn."""
-        return [
-            members[np.argsort(self.rank[members], kind="stable")]
-            for members in (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
-        ]
+        strata = (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
+        return [members[np.argsort(self.rank[members], kind="stable")] for members in strata]
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,14 +231,11 @@ class Design:
         """
         queues = [(0, queue) for queue in self.same.queues] + [(1, queue) for queue in self.different.queues]
         size = np.array([len(queue) for _, queue in queues], dtype=np.int64)
-        of_chance = np.array([frame for frame, _ in queues], dtype=np.int64)
         planned = np.concatenate([self.same.rate, self.different.rate])
-        later = planned.copy()
-        least_rate = LEAST_CHANCE * float(planned.sum())
-        if (of_chance == 1).any() and float(planned[of_chance == 1].sum()) < least_rate:
-            later[of_chance == 1] += (
-                (least_rate - float(planned[of_chance == 1].sum())) * _CHANCE_SPREAD / _CHANCE_SPREAD.sum()
-            )
+        later, of_chance = planned.copy(), slice(len(self.same.rate), None)
+        lacking = LEAST_CHANCE * float(planned.sum()) - float(planned[of_chance].sum())
+        if len(self.different.rate) and lacking > 0:
+            later[of_chance] += lacking * _CHANCE_SPREAD / _CHANCE_SPREAD.sum()
         n_drawn = np.zeros(len(queues), dtype=np.int64)
         while (is_open := n_drawn < size).any():
             share = planned if int(n_drawn.sum()) < _SAME_FIRST else later

@@ -68,12 +68,8 @@ class Fit:
         """T of judged pairs; 0 if not judged, or if one of the two texts already matches another text."""
         if not len(self.judged.same):
             return np.zeros(len(judgment_index))
-        return count_once(
-            texts.owner,
-            texts.left_texts,
-            texts.right_texts,
-            np.where(judgment_index >= 0, self.judged.same[judgment_index], 0.0),
-        )
+        same = np.where(judgment_index >= 0, self.judged.same[judgment_index], 0.0)
+        return count_once(texts.owner, texts.left_texts, texts.right_texts, same)
 
     @cached_property
     def _same_truth(self) -> Floats:

@@ -131,21 +131,17 @@ def _chance_ratios(fit: Fit, rng: np.random.Generator, n_draws: int) -> tuple[Fl
     size = np.maximum(mean * (1 - mean) / np.maximum(variance, _SMALL) - 1, _SMALL)
     drawn_shares = rng.beta(mean * size, (1 - mean) * size, (n_draws, len(mean))).T
     off = np.where(variance[:, None] > 0, drawn_shares - mean[:, None], 0.0)
-    noise = rng.standard_normal(n_draws)
+    noise = rng.standard_normal(n_draws) * (not fit.design.pairs.complete)
+    fitted, by_measure, open_ = fit.equivalence[1], fit.design.by_measure, fit.open_different
     result: list[Floats] = []
     for weights in (fit.design.pairs.cohen_weights, fit.design.pooled_weight):
-        by_p = float(weights @ fit.design.by_measure)
+        by_p = float(weights @ by_measure)
         if by_p <= 1e-12:
             result.append(np.ones(n_draws))
             continue
-        center = _ratio(weights, fit.equivalence[1], fit.design.by_measure)
-        open_ = fit.open_different
+        center = _ratio(weights, fitted, by_measure)
         slopes = sums(frame.stratum[open_], frame.texts.weights(weights)[open_], len(mean)) / by_p
-        error = 0.0
-        if not fit.design.pairs.complete:
-            error = (
-                float(np.sqrt(np.sum((weights * (fit.equivalence[1] - center * fit.design.by_measure)) ** 2))) / by_p
-            )
+        error = float(np.sqrt(np.sum((weights * (fitted - center * by_measure)) ** 2))) / by_p
         result.append(np.asarray(np.maximum(center + slopes @ off + error * noise, 0.0)))
     return result[0], result[1]
 

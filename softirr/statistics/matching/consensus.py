@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -206,9 +207,7 @@ def _match(members: Sequence[tuple[int, int]], raters: Sequence[str], texts: Seq
     p, directed = scores
     t = [i for _, i in members]
     member_raters = [raters[r] for r, _ in members]
-    pairs = tuple(
-        (member_raters[i], member_raters[j], float(p[i, j])) for i in range(len(t)) for j in range(i + 1, len(t))
-    )
+    pairs = tuple((member_raters[i], member_raters[j], float(p[i, j])) for i, j in combinations(range(len(t)), 2))
     words = [texts[i] for i in t]
     sums = p.sum(axis=1).tolist()
     # Ties (two texts always tie) go to the shorter wording, then alphabetically: no rater is preferred.
