@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, groupby
 
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
-_SURROGATES = dict.fromkeys(range(55296, 57344), "�")
+_UNSAFE = dict.fromkeys([*range(32), *range(127, 160)], " ") | dict.fromkeys(range(55296, 57344), "�")
 _FULL_STOPS = "。।॥۔؟።။។"
 """Marks that only end sentences, with or without a space: Chinese, Indic, Arabic, Ethiopic, Burmese and Khmer."""
 _SENTENCE = re.compile(
@@ -20,7 +19,6 @@ _NO_END = re.compile(
 _ABBREVIATION = 12
 """Characters before the end of a sentence in which an abbreviation is looked for: more than the longest has."""
 _OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", "「": "」", "『": "』"}
-_UNSAFE = {**_CONTROLS, **_SURROGATES}
 _HAS_UNSAFE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
@@ -108,7 +106,7 @@ def normalize(text: str, *, casefold: bool = False, ignore_harakat: bool = False
     if text.isascii() and text.isprintable():  # nearly all texts of most projects, in a fraction of the time
         text = " ".join((text.lower() if casefold else text).split())
         return _BEFORE_UNIT.sub("", text) if " %" in text else text
-    text = _without_invisible(text.translate(_UNSAFE) if _HAS_UNSAFE.search(text) else text)
+    text = _visible(text)
     text = _composed(_composed(text).translate(_FOLDING))
     if ignore_harakat:
         text = _HARAKAT.sub("", text)
@@ -121,7 +119,7 @@ def clean(text: str) -> str:
     """Return `text` as it was written, in NFC, without invisible characters and with single spaces."""
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
-    text = _without_invisible(text.translate(_UNSAFE) if _HAS_UNSAFE.search(text) else text)
+    text = _visible(text)
     return " ".join(_composed(text).split())
 
 
@@ -188,8 +186,10 @@ def normalize_lines(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _without_invisible(text: str) -> str:
-    """The text without the characters that nobody sees."""
+def _visible(text: str) -> str:
+    """The text without characters that nobody sees; control characters become spaces, and lone surrogates U+FFFD."""
+    if _HAS_UNSAFE.search(text):
+        text = text.translate(_UNSAFE)
     text = _INVISIBLE.sub("", text)
     if "\u200c" in text or "\u200d" in text:
         text = _JOINER_RUN.sub(r"\1", _JOINERS.sub("", text))

@@ -29,6 +29,7 @@ _LEGACY = {
     "pooling_mode_max_tokens": "max",
     "pooling_mode_lasttoken": "lasttoken",
 }
+_UNSUPPORTED = ("pooling_mode_mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens")
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "Identity": lambda x: x,
     "Tanh": torch.tanh,
@@ -154,17 +155,12 @@ class TextEncoder:
         if kind == "Pooling":
             mode = config.get("pooling_mode") or [name for key, name in _LEGACY.items() if config.get(key)] or "mean"
             mode = mode[0] if isinstance(mode, list) and len(mode) == 1 else mode
-            if (
-                not isinstance(mode, str)
-                or mode not in _LEGACY.values()
-                or config.get("pooling_mode_mean_sqrt_len_tokens")
-                or config.get("pooling_mode_weightedmean_tokens")
-            ):
+            if mode not in _LEGACY.values() or any(map(config.get, _UNSUPPORTED)):
                 raise InputError(
                     f"The model in {folder} pools in a way that is not supported; "
                     "use one with mean, cls, max or last-token pooling."
                 )
-            self._pooling, self._include_prompt = mode, bool(config.get("include_prompt", True))
+            self._pooling, self._include_prompt = str(mode), bool(config.get("include_prompt", True))
             return
         activation = _ACTIVATIONS.get(str(config.get("activation_function", "torch.nn.Identity")).rpartition(".")[2])
         if kind != "Dense" or activation is None or not (path / "model.safetensors").is_file():

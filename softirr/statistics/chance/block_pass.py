@@ -104,9 +104,9 @@ class BlockPass:
         orders = [np.argsort(answer) for answer, _ in entries]
         self._entries = [(o, answer[o], column[o]) for o, (answer, column) in zip(orders, entries, strict=True)]
 
-    def run(self, block_size: int) -> None:
+    def run(self) -> None:
         """Visit every block and its transpose; S is symmetric, so each is scored once."""
-        slices = list(block_slices(len(self._answers), block_size))
+        slices = list(block_slices(len(self._answers), BLOCK))
         for i, rows in enumerate(slices):
             for cols in slices[i:]:
                 block = self._block(rows, cols)

@@ -11,19 +11,12 @@ from typing import Any
 import numpy as np
 
 from softirr.answers.ratings import Floats, Marginals, Pooling, Ratings, sums, sums_by_code
-from softirr.statistics.chance.block_pass import BLOCK, BlockPass, Histogram, rater_columns
+from softirr.statistics.chance.block_pass import BlockPass, Histogram, rater_columns
 from softirr.statistics.chance.different_pairs import LeftOut
 from softirr.statistics.chance.expected import Chance, Equivalence
 
 
-def exact(
-    ratings: Ratings,
-    equivalence: Equivalence,
-    scores: Floats,
-    *,
-    marginals: Marginals = "answers",
-    block_size: int = BLOCK,
-) -> Chance:
+def exact(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, marginals: Marginals = "answers") -> Chance:
     """Expected agreement from every pair of distinct answers.
 
     Parameters
@@ -36,8 +29,6 @@ def exact(
         Equivalence of each of ``ratings.comparisons``.
     marginals : {"answers", "gwet2014"}
         Which answers the pooled distribution π consists of, see :class:`Pooling`.
-    block_size : int
-        Rows and columns of S in memory at a time.
 
     Returns
     -------
@@ -55,7 +46,7 @@ def exact(
     lost = None if left_out is None else (sums_by_code(distinct_index, q) @ left_out.lost[pooling.rows]).tocoo()
     columns, entries = rater_columns(ratings, position, q, lost)
     pass_ = BlockPass(equivalence, distinct, np.stack([pi, np.full(q, 1 / q)], axis=1), columns, entries, histogram)
-    pass_.run(block_size)
+    pass_.run()
     h, comparisons = pass_.dense[:, 0], ratings.comparisons
     return Chance(
         method="exact",

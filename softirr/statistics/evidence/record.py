@@ -107,12 +107,8 @@ def record_of(provenance: Provenance, *, fits: bool = True) -> Record:
     entry = recorded.get(provenance.measure)
     graded = (provenance.policy or {}).get("more_general", "graded") == "graded"
     one_direction = provenance.model_sha256 is not None and not graded
-    if (
-        entry is None
-        or _first_hash(entry["model_sha256"]) != _first_hash(provenance.model_sha256)
-        or one_direction
-        or not fits
-    ):
+    is_known = entry is not None and _first_hash(entry["model_sha256"]) == _first_hash(provenance.model_sha256)
+    if one_direction or not (is_known and fits):
         return Record.from_dict(ANY, recorded[ANY])
     return Record.from_dict(provenance.measure, entry)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.kinds import find_kind
-from softirr.answers.ratings import Ints, OrderedRatings, Ratings
+from softirr.answers.ratings import Floats, Ints, OrderedRatings, Ratings
 from softirr.meaning.measures.arrays import crossed, mutual
 from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
 
@@ -61,7 +61,7 @@ class AnswerScorer:
         """The ratings of the table in the order of its ids."""
         return OrderedRatings.of(self.table)
 
-    def score(self, k: ArrayLike, l: ArrayLike) -> NDArray[np.float64]:  # noqa: E741
+    def score(self, k: ArrayLike, l: ArrayLike) -> Floats:  # noqa: E741
         """Equivalence of answer ``k[i]`` with answer ``l[i]``.
 
         Parameters
@@ -89,7 +89,7 @@ class AnswerScorer:
         out[differing] = set_scores[back]
         return out
 
-    def of_comparisons(self, ratings: Ratings) -> NDArray[np.float64]:
+    def of_comparisons(self, ratings: Ratings) -> Floats:
         """Equivalence of the two answers of each comparison, shape (P,)."""
         comparisons = ratings.comparisons
         return self.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
@@ -159,9 +159,7 @@ class AnswerScorer:
         keys = [np.unique(pair_keys(a, b, size)) for _, a, b in self.text_pairs(*answers)]
         return np.divmod(np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *keys])), size)
 
-    def _locate(
-        self, answers: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+    def _locate(self, answers: Ints) -> tuple[Ints, list[tuple[Ints, Ints]]]:
         """Distinct texts of some answers; for each answer size, the answers and the positions of their texts."""
         size = self.sizes[answers]
         of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]

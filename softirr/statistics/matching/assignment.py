@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from softirr.answers.ratings import Floats, Ints
 from softirr.errors import InputError
 from softirr.statistics.matching.grouping import by_label
 
@@ -33,7 +34,7 @@ _FEW_SETS = 32
 _CERTAIN = 1e-9
 
 
-def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def optimal(weights: ArrayLike) -> tuple[Ints, Ints]:
     """Assignment with the largest sum of weights (Wullschleger et al. 2026).
 
     Parameters
@@ -55,7 +56,7 @@ def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return rows.astype(np.int64), cols.astype(np.int64)
 
 
-def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def greedy(weights: ArrayLike) -> tuple[Ints, Ints]:
     """Greedy assignment (Wullschleger et al. 2026).
 
     Each text of the first set, in order, takes the best unassigned text. Unlike the optimal assignment, it depends on
@@ -75,7 +76,7 @@ def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def batched_set_equivalence(
     weights: ArrayLike, sizes: ArrayLike, *, method: str = "optimal", sets: str = "dice"
-) -> NDArray[np.float64]:
+) -> Floats:
     """Set equivalence of many pairs of sets at once.
 
     All pairs of small sets with the same shape are solved in one pass of a dynamic program over the subsets of the
@@ -123,9 +124,7 @@ def batched_set_equivalence(
     return out
 
 
-def grid_set_equivalence(
-    grid: NDArray[Any], row_members: NDArray[np.int64], col_members: NDArray[np.int64], *, method: str, sets: str
-) -> NDArray[np.float64]:
+def grid_set_equivalence(grid: NDArray[Any], row_members: Ints, col_members: Ints, *, method: str, sets: str) -> Floats:
     """Equivalence of each of r sets of m texts with each of c sets of n texts.
 
     Parameters
@@ -175,14 +174,14 @@ def check_method(method: str) -> None:
         raise InputError(f"The assignment is one of {', '.join(METHODS)}, not {method!r}.")
 
 
-def _matrix(weights: ArrayLike) -> NDArray[np.float64]:
+def _matrix(weights: ArrayLike) -> Floats:
     w = np.asarray(weights, dtype=np.float64)
     if w.ndim != 2:
         raise InputError(f"The weights of two sets are a matrix, not an array of {w.ndim} dimensions.")
     return w
 
 
-def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
+def _sums(w: NDArray[Any], method: str) -> Floats:
     """Sum over the assignment of each weight matrix ``w[:, :, i]``; shape (m, n, k) -> (k,)."""
     if method == "greedy":
         cols = _greedy_columns(w)
@@ -200,7 +199,7 @@ def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
     return out
 
 
-def _combined(sums: NDArray[np.float64], m: int, n: int, sets: str) -> NDArray[np.float64]:
+def _combined(sums: Floats, m: int, n: int, sets: str) -> Floats:
     """The equivalence of sets of m and n texts from the sum over their assignment."""
     if sets == "dice":
         return np.asarray(2.0 / (m + n) * sums)
@@ -212,7 +211,7 @@ def _combined(sums: NDArray[np.float64], m: int, n: int, sets: str) -> NDArray[n
     return np.asarray(jaccard * np.where(is_complete, contained, np.where(sums > _CERTAIN, 1 / 3, 0.0)))
 
 
-def _greedy_columns(w: NDArray[Any]) -> NDArray[np.int64]:
+def _greedy_columns(w: NDArray[Any]) -> Ints:
     """Column of each row of the smaller side in each weight matrix ``w[:, :, i]``, shape (min(m, n), k)."""
     free = np.array(w, dtype=np.float64)
     cols = np.empty((min(w.shape[:2]), w.shape[2]), dtype=np.int64)
@@ -222,7 +221,7 @@ def _greedy_columns(w: NDArray[Any]) -> NDArray[np.int64]:
     return cols
 
 
-def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
+def _table_sums(w: NDArray[Any]) -> Floats:
     """Best sums by a dynamic program over subsets (needs m <= n).
 
     After row ``i``, it has the best sum for each set of ``i + 1`` used columns.
@@ -241,7 +240,7 @@ def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=256)
-def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _steps(m: int, n: int) -> Sequence[tuple[Ints, Ints]]:
     """Lookup tables of rows 1 to m - 1 of the dynamic program.
 
     For each set of used columns: the position of the previous set among the smaller sets, and the row's column.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.answers.ratings import Floats, Ints
 from softirr.defaults import THRESHOLD
 from softirr.statistics.matching.assignment import greedy, optimal
 from softirr.statistics.matching.grouping import by_label
@@ -18,7 +19,7 @@ ENTAILED = 0.5
 """Lowest P(a ⇒ b) at which a counts as more specific than b, or as equivalent."""
 
 
-def clusters_of_two(sets: Sequence[Sequence[int]], equal: NDArray[np.float64], method: str) -> list[list[int]]:
+def clusters_of_two(sets: Sequence[Sequence[int]], equal: Floats, method: str) -> list[list[int]]:
     """Clusters between two raters; nodes are numbered rater by rater.
 
     Parameters
@@ -41,9 +42,7 @@ def clusters_of_two(sets: Sequence[Sequence[int]], equal: NDArray[np.float64], m
     return [[int(i), len(first) + int(j)] for i, j in zip(rows, cols, strict=True)]
 
 
-def clusters_of_many(
-    nodes: Sequence[tuple[int, int]], equal: NDArray[np.float64], implied: NDArray[np.float64] | None
-) -> list[list[int]]:
+def clusters_of_many(nodes: Sequence[tuple[int, int]], equal: Floats, implied: Floats | None) -> list[list[int]]:
     """Clusters between any number of raters, at most one node of each rater in a cluster.
 
     Three rounds: first, equivalent texts are joined; second, texts that are only more general or more specific; third,
@@ -95,7 +94,7 @@ def clusters_of_many(
     return [cluster.tolist() for cluster in by_label(np.arange(len(nodes)), label)]
 
 
-def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+def _components(linked: NDArray[np.bool_]) -> list[Ints]:
     """Connected components of two nodes or more: no cluster extends beyond its component."""
     n = len(linked)
     label = np.arange(n)
@@ -109,9 +108,7 @@ def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(label == first) for first in np.flatnonzero(np.bincount(label, minlength=n) > 1)]
 
 
-def agglomerate(
-    label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64], *, linkage: str = "sum"
-) -> NDArray[np.int64]:
+def agglomerate(label: Ints, rater: Ints, gain: Floats, *, linkage: str = "sum") -> Ints:
     """Repeatedly merge the two clusters with the highest positive mean gain that have no rater in common.
 
     Parameters
@@ -155,7 +152,7 @@ def agglomerate(
     return names[merged[group]]
 
 
-def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64]) -> NDArray[np.int64]:
+def improve(label: Ints, rater: Ints, gain: Floats) -> Ints:
     """Reassign each rater's nodes to the best clusters of the other raters.
 
     One rater at a time, until the total gain stops growing.

@@ -15,8 +15,8 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from softirr.answers.ratings import Floats
 from softirr.defaults import THRESHOLD
 from softirr.statistics.matching.assignment import check_method
 from softirr.statistics.matching.clusters import ENTAILED, clusters_of_many, clusters_of_two
@@ -184,11 +184,11 @@ def consensus(
     )
 
 
-_Scores = tuple[NDArray[np.float64], NDArray[np.float64] | None]
+_Scores = tuple[Floats, Floats | None]
 """Equivalence of each pair of k texts and P(row ⇒ column), shape (k, k); None for a measure without directions."""
 
 
-def _within(equal: NDArray[np.float64], implied: NDArray[np.float64] | None, texts: list[int]) -> _Scores:
+def _within(equal: Floats, implied: Floats | None, texts: list[int]) -> _Scores:
     grid = np.ix_(texts, texts)
     return equal[grid], None if implied is None else implied[grid]
 

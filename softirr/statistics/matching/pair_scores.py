@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from softirr.answers.ratings import Floats, Ints
 from softirr.defaults import THRESHOLD
 
 _ASKED_AT_ONCE = 1 << 18
@@ -15,7 +16,7 @@ Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike]
 """Scores of pairs of texts: a function like Measure.score."""
 
 
-def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
+def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> Ints:
     """For each text the only rater who wrote it, or a unique negative number if several did.
 
     Equal numbers are never paired.
@@ -39,9 +40,7 @@ def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int6
     return rater_of_text
 
 
-def matrix_of(
-    scores: Scores, texts: Sequence[str], rater_of_text: NDArray[np.int64], *, is_directed: bool
-) -> NDArray[np.float64]:
+def matrix_of(scores: Scores, texts: Sequence[str], rater_of_text: Ints, *, is_directed: bool) -> Floats:
     """Matrix of the scores of all pairs of texts by different raters.
 
     Parameters
@@ -72,7 +71,7 @@ def matrix_of(
     return matrix
 
 
-def equal_pairs(P: Scores, texts: Sequence[str], rater_of_text: NDArray[np.int64]) -> dict[tuple[int, int], float]:
+def equal_pairs(P: Scores, texts: Sequence[str], rater_of_text: Ints) -> dict[tuple[int, int], float]:
     """Scores of the pairs of texts by different raters that reach the threshold, the lower index first.
 
     For an item with very many texts: no matrix of all pairs is kept.

@@ -29,10 +29,10 @@ class Single(MatrixEquivalence):
         return (self.matrix[np.ix_(ks, ls)] * (1 - 1e-4 * (ks[:, None] == ls))).astype(np.float32)
 
 
-def check_exact(ratings, matrix, marginals="answers", equivalence=None, close=1e-12, **options):
+def check_exact(ratings, matrix, marginals="answers", equivalence=None, close=1e-12):
     """Compare all fields with their definitions."""
     equivalence = equivalence or MatrixEquivalence(matrix)
-    chance = exact(ratings, equivalence, scored(ratings, MatrixEquivalence(matrix)), marginals=marginals, **options)
+    chance = exact(ratings, equivalence, scored(ratings, MatrixEquivalence(matrix)), marginals=marginals)
     truth = Direct(ratings, matrix, marginals)
     for name in VALUES:
         assert getattr(chance, name) == pytest.approx(getattr(truth, name), abs=close), name
@@ -53,40 +53,39 @@ def check_exact(ratings, matrix, marginals="answers", equivalence=None, close=1e
 
 
 @pytest.fixture(params=["one block", "blocks of 2", "blocks of 3 in strips"])
-def pass_options(request, monkeypatch):
-    """Options for each way to pass over the pairs."""
+def ways_to_pass(request, monkeypatch):
+    """Each way to pass over the pairs."""
     if request.param == "one block":
-        return {}
+        return
     monkeypatch.setattr(block_pass, "DOUBLE", 0)
-    if request.param == "blocks of 2":
-        return {"block_size": 2}
-    monkeypatch.setattr(block_pass, "_KEPT", 4)
-    monkeypatch.setattr(block_pass, "_DENSE_COLUMNS", 0)
-    return {"block_size": 3}
+    monkeypatch.setattr(block_pass, "BLOCK", 2 if request.param == "blocks of 2" else 3)
+    if request.param == "blocks of 3 in strips":
+        monkeypatch.setattr(block_pass, "_KEPT", 4)
+        monkeypatch.setattr(block_pass, "_DENSE_COLUMNS", 0)
 
 
 class TestExact:
     @SETTINGS
     @given(tables(weights=True), st.sampled_from(["answers", "gwet2014"]))
-    def test_is_the_sum_over_all_pairs(self, pass_options, table, marginals):
+    def test_is_the_sum_over_all_pairs(self, ways_to_pass, table, marginals):
         ratings, equivalence = table
         assume(marginals == "answers" or ratings.weights is None)
-        check_exact(ratings, equivalence.matrix, marginals, **pass_options)
+        check_exact(ratings, equivalence.matrix, marginals)
 
     @pytest.mark.parametrize("times", [1, 2])
-    def test_where_each_answer_is_given_as_often(self, pass_options, times):
+    def test_where_each_answer_is_given_as_often(self, ways_to_pass, times):
         size = 14 // times
-        check_exact(matrix_ratings((np.arange(14) % size).reshape(7, 2)), similarity(size), **pass_options)
+        check_exact(matrix_ratings((np.arange(14) % size).reshape(7, 2)), similarity(size))
 
-    def test_where_rater_pairs_share_few_items(self, pass_options):
+    def test_where_rater_pairs_share_few_items(self, ways_to_pass):
         rng = np.random.default_rng(0)
         ratings = matrix_ratings(np.where(rng.random((40, 20)) < 0.1, rng.integers(0, 30, (40, 20)), -1))
-        check_exact(ratings, similarity(30), **pass_options)
+        check_exact(ratings, similarity(30))
 
-    def test_an_answer_is_equivalent_to_itself_also_in_single_precision(self, pass_options):
+    def test_an_answer_is_equivalent_to_itself_also_in_single_precision(self, ways_to_pass):
         ratings = matrix_ratings(np.random.default_rng(1).integers(0, 7, (9, 3)))
         matrix = similarity(7)
-        check_exact(ratings, matrix, equivalence=Single(matrix), close=1e-6, **pass_options)
+        check_exact(ratings, matrix, equivalence=Single(matrix), close=1e-6)
 
     def test_shares_of_many_rows_are_those_of_a_sample_of_them(self, monkeypatch):
         """Evenly spread over the rows, from the first to the last."""
