@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
+from filelock import FileLock
 
 from ml_backend.demo.processes import Process, ServerError, free_port
 
@@ -199,27 +200,32 @@ class LabelStudio:
             empty_database = self.folder / name
         if not empty_database.exists():
             empty_database.parent.mkdir(exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=empty_database.parent) as scratch:
-                # Any command migrates the database first; this one does nothing after it.
-                log = Path(scratch) / "log"
-                environment = {
-                    **self.environment,
-                    "LABEL_STUDIO_BASE_DATA_DIR": scratch,
-                    "DATABASE_NAME": f"{scratch}/empty",
-                }
-                migration = Process([self.executable, "version"], environment=environment, log=log, name="Label Studio")
-                try:
-                    migration.wait_until(lambda: not migration.running(), timeout=timeout, waiting=waiting)
-                    if migration.wait() != 0:
-                        raise ServerError(
-                            f"{self.executable} could not make Label Studio's database. Last lines of its log:\n"
-                            f"{migration.last_words()}\nIf the installation is broken, delete the environment that the "
-                            f"program is in; `make demo` installs a new one."
-                        )
-                    os.replace(f"{scratch}/empty", empty_database)
-                finally:
-                    migration.stop()
+            with FileLock(f"{empty_database}.lock", timeout=timeout):  # servers that start together make one
+                if not empty_database.exists():
+                    self._make_empty_tables(empty_database, waiting, timeout)
         shutil.copyfile(empty_database, database)
+
+    def _make_empty_tables(self, file: Path, waiting: Callable[[float], None] | None, timeout: float) -> None:
+        with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
+            # Any command migrates the database first; this one does nothing after it.
+            log = Path(scratch) / "log"
+            environment = {
+                **self.environment,
+                "LABEL_STUDIO_BASE_DATA_DIR": scratch,
+                "DATABASE_NAME": f"{scratch}/empty",
+            }
+            migration = Process([self.executable, "version"], environment=environment, log=log, name="Label Studio")
+            try:
+                migration.wait_until(lambda: not migration.running(), timeout=timeout, waiting=waiting)
+                if migration.wait() != 0:
+                    raise ServerError(
+                        f"{self.executable} could not make Label Studio's database. Last lines of its log:\n"
+                        f"{migration.last_words()}\nIf the installation is broken, delete the environment that the "
+                        f"program is in; `make demo` installs a new one."
+                    )
+                os.replace(f"{scratch}/empty", file)
+            finally:
+                migration.stop()
 
     def healthy(self) -> bool:
         """Whether the server answers."""
