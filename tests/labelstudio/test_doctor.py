@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -98,28 +99,31 @@ def setting_troubles(ls: Harness, project: int) -> Troubles:
     }
 
 
-def connection_troubles(ls: Harness, commands: Commands, serving: Serving, project: int) -> Troubles:
-    def note(**values: Any) -> None:
-        store = commands.store()
-        row = store.project(ls.url, project)
-        assert row is not None
-        store.update_project(row["id"], **values)
-        store.close()
-
+def connection_troubles(ls: Harness, serving: Serving, project: int) -> Troubles:
     return {
         "connection gone": (
             lambda: ls.api.delete(f"/api/ml/{ls.api.get('/api/ml/', project=project)[0]['id']}"),
-            "connection",
+            "connection is gone",
         ),
         "title changed": (
             lambda: ls.api.patch(
                 f"/api/ml/{ls.api.get('/api/ml/', project=project)[0]['id']}",
                 {"url": serving.url, "project": project, "title": "other", **KEPT_SECRET},
             ),
-            "title",
+            "connection's title is",
         ),
-        "another project under this number": (lambda: note(born="2020-01-01T00:00:00Z"), "is another, older one"),
     }
+
+
+def another_project(ls: Harness, commands: Commands, project: int) -> Troubles:
+    def older() -> None:
+        store = commands.store()
+        row = store.project(ls.url, project)
+        assert row is not None
+        store.update_project(row["id"], born="2020-01-01T00:00:00Z")
+        store.close()
+
+    return {"another project under this number": (older, "is another, older one")}
 
 
 class TestDoctor:
@@ -134,24 +138,26 @@ class TestDoctor:
             lambda: not [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]],
             what="the doctor finds nothing",
         )
-        troubles = {
-            **webhook_troubles(ls, project),
-            **setting_troubles(ls, project),
-            **connection_troubles(ls, commands, serving, project),
-        }
-        for what, (put_in, says) in troubles.items():
+        troubles = [
+            connection_troubles(ls, serving, project),
+            webhook_troubles(ls, project),
+            setting_troubles(ls, project),
+        ]
+        rounds = [dict(filter(None, row)) for row in itertools.zip_longest(*(trouble.items() for trouble in troubles))]
+        for present in [*rounds, another_project(ls, commands, project)]:  # a trouble of each part at once
             with held(commands, ls, project):
-                put_in()
+                for put_in, _ in present.values():
+                    put_in()
                 problems = [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
-            assert any(says in f["what"] for f in problems), (what, problems)
+            for what, (_, says) in present.items():
+                assert any(says in f["what"] for f in problems), (what, problems)
             assert all(f["fix"] and f["what"].endswith((".", "?")) and "\n" not in f["what"] for f in problems), (
-                what,
-                problems,
+                problems
             )
             commands.json("connect", "--project", str(project), "--url", serving.url)
             eventually(
                 lambda: not [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]],
-                what=f"connect mends: {what}",
+                what=f"connect mends: {', '.join(present)}",
             )
         commands.json("disconnect", "--project", str(project))
 

@@ -87,17 +87,17 @@ def test_a_text_area_that_is_renamed(ls: Harness, commands: Commands) -> None:
 
 
 def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness, commands: Commands) -> None:
-    """About five changes a second for thirty seconds; every fifth deletes an annotation or a task."""
-    project, tasks, (ann, _) = ls.answered([(["fever", "cough"], ["a fever"])] * 300)
+    """About five changes a second during three runs or more; every fifth deletes an annotation or a task."""
+    project, tasks, (ann, _) = ls.answered([(["fever", "cough"], ["a fever"])] * 150)
     answers = {task["id"]: [a["id"] for a in task["annotations"]] for task in ls.export(project)}
     stop, done = threading.Event(), Counter[str]()
     work = partial(change_tasks, ls, ann, answers, stop=stop, done=done)
-    workers = [threading.Thread(target=work, args=(tasks[k : k + 50],)) for k in range(0, 200, 50)]
+    workers = [threading.Thread(target=work, args=(tasks[k : k + 25],)) for k in range(0, 100, 25)]
     for worker in workers:
         worker.start()
     began, counts = time.monotonic(), [0]
     try:
-        while len(counts) < 5 or done["edits"] <= 10 or not (done["deleted tasks"] and done["deleted annotations"]):
+        while len(counts) < 4 or done["edits"] <= 10 or not (done["deleted tasks"] and done["deleted annotations"]):
             assert time.monotonic() - began < 600, dict(done)
             commands.sync(project, "--changes")  # ends, or the test reaches its time limit
             counts.append(sum(p["model_version"] == MODEL_VERSION for p in ls.predictions(project)))
@@ -105,7 +105,7 @@ def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness,
         stop.set()
         for worker in workers:
             worker.join()
-    assert counts[1] >= 100, "what nobody touches carries its score after the first run"
+    assert counts[1] >= 50, "what nobody touches carries its score after the first run"
     assert done["edits"] > 10 and done["deleted tasks"] > 0 and done["deleted annotations"] > 0
     commands.sync(project)
     remaining = [task for task in ls.export(project) if len(task["annotations"]) == 2]
