@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,18 @@ from tests.labelstudio.backend import descendants
 
 
 @pytest.fixture(scope="class")
-def first_check(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def kept_scores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The model's scores are kept, as for a user: the demo in its folder, ``softirr score`` in the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SOFTIRR_CACHE")
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="class")
+def first_check(
+    kept_scores: None, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """A demo's folder, and its first start with ``--check``."""
     folder = tmp_path_factory.mktemp("demo") / "demo"
     command = _command(folder, "--check")
@@ -44,7 +56,7 @@ def _command(folder: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "ml_backend", "demo", "--folder", str(folder), *options]
 
 
-@pytest.mark.timeout(1200)  # the first check scores the demo twice without a cache, and has 900 s for it
+@pytest.mark.timeout(1200)  # the first check has 900 s
 @pytest.mark.usefixtures("start_label_studio")
 class TestDemo:
     """`make demo` as a user runs it, less make."""
