@@ -17,7 +17,7 @@ demo: python  ## a Label Studio with an example project, scored; ARGS=--check ru
 	@$(SETUP) run labelstudio
 	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/softirr-ls demo $(ARGS)
 
-# Two processes at least: tests of one server share a process, and the others run beside it.
+# Tests of one server share a process, and the others run beside it (tests/conftest.py).
 PYTEST := SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest -n $(or $(JOBS),auto) --dist loadgroup
 
 test: python  ## the fast tests, with a real Label Studio and a browser; ARGS are passed to pytest

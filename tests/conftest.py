@@ -27,15 +27,24 @@ settings.load_profile("softirr")
 
 ROOT = Path(__file__).resolve().parent.parent
 
-TOGETHER = {"labelstudio": "Label Studio", "test_demo.py": "demo", "browser": "browser", "plugin": "browser"}
-"""Folder or file -> name of the server or browser that its tests share."""
+TOGETHER = {
+    "browser": "browser",
+    "plugin": "browser",
+    "labelstudio": "Label Studio",
+    "labelstudio/test_connect.py": "second Label Studio",
+    "labelstudio/test_doctor.py": "second Label Studio",
+    "labelstudio/test_faults.py": "second Label Studio",
+    "labelstudio/test_killed.py": "second Label Studio",
+    "labelstudio/test_live.py": "second Label Studio",
+    "labelstudio/test_demo.py": "demo",
+    "inference/test_ray.py": "Ray",
+}
+"""Folder or file -> name of the server, browser or cluster that its tests share."""
 
 
-MAIN_PATH = "test_walk.py"
-"""Walks the demo in a real Label Studio and a real browser.
-
-The other tests of these two are left to ``make test-all``.
-"""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One process more than processors: in most of their time, the tests of servers and browsers wait for them."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
@@ -45,14 +54,20 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one server in one process, because its start takes long, and mark the slow tests."""
+    """Keep the tests of one server in one process, because its start takes long, and mark the slow tests.
+
+    Tests of the panel's files, which need no server, come before those of a browser with one: in a fresh clone, another
+    process makes Label Studio's database in this time.
+    """
     for item in items:
-        folder = item.path.relative_to(ROOT / "tests").parts[0]
-        group = TOGETHER.get(item.path.name) or TOGETHER.get(folder)
+        path = item.path.relative_to(ROOT / "tests")
+        folder = path.parts[0]
+        group = TOGETHER.get(path.as_posix()) or TOGETHER.get(folder)
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))
-        if folder in ("labelstudio", "browser") and item.path.name != MAIN_PATH:
+        if folder in ("labelstudio", "browser"):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: item.path.parent.name == "browser")
 
 
 @pytest.fixture(autouse=True)

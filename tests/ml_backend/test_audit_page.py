@@ -17,7 +17,7 @@ from softirr.audit import apply
 from tests.ml_backend.audit_browser import KEY, Browser, demo_answers
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
-pytestmark = pytest.mark.slow  # tests/browser/test_walk.py judges pairs, too
+pytestmark = pytest.mark.slow  # tests/browser/test_audit_page.py judges pairs, too
 
 
 @pytest.fixture

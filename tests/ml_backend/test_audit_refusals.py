@@ -10,7 +10,7 @@ import pytest
 from tests.ml_backend.audit_browser import Browser, demo_answers
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
-pytestmark = pytest.mark.slow  # tests/browser/test_walk.py judges pairs, too
+pytestmark = pytest.mark.slow  # tests/browser/test_audit_page.py judges pairs, too
 
 
 @pytest.fixture
