@@ -5,21 +5,21 @@ Answers per control, by the same rules as ``softirr score``.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.history import History, Times, of_this_config, old_config_reason
-from ml_backend.labelstudio.regions import TOO_MANY_REGIONS, matched_texts, region_rows
+from ml_backend.labelstudio.regions import TOO_MANY_REGIONS, region_rows
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.project_settings import ProjectSettings
-from softirr.answers.answer import MODEL, RawAnswer
+from softirr.answers.answer import RawAnswer
 from softirr.answers.labelstudio import is_agreed_answer, raw_answers
 from softirr.answers.labelstudio import read_task as read_annotations
 from softirr.answers.labelstudio_results import control_kind, field_controls, mappings, with_turns
 from softirr.answers.preparation import beyond_limits
-from softirr.answers.region_overlap import MOST_REGIONS
+from softirr.answers.region_overlap import MOST_REGIONS, matched_answers
 from softirr.answers.regions import region_of
 from softirr.text import normalize, normalize_lines
 
@@ -102,20 +102,29 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
         by_rater, listed = _of_annotators(answers, [], settings)
         too_long = beyond_limits(by_rater)
         by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in too_long}
-        fields[name] = {
-            "answers": _clean(by_rater),
-            "excluded": [*listed, *map(list, too_long.items())],
-            "kind": kinds.get(name, ""),
-        }
-        turns: dict[str, dict[str, Sequence[str]]] = {}
-        for answer in answers:
-            if "/" in answer.item and answer.rater in by_rater and not answer.reason:
-                turns.setdefault(answer.item, {})[answer.rater] = answer.texts or ()
-        if turns:
-            in_order = sorted(turns, key=_turn_of)
-            fields[name]["groups"] = [_clean(turns[item]) for item in in_order]
-            fields[name]["turns"] = [_turn_of(item) for item in in_order]
+        excluded = [*listed, *map(list, too_long.items())]
+        fields[name] = {"answers": _clean(by_rater), "excluded": excluded, "kind": kinds.get(name, "")}
+        if turns := _turns(answers, by_rater):
+            fields[name] |= {"groups": list(map(_clean, turns.values())), "turns": list(turns)}
+        elif settings.regions == "matched" and (groups := _by_region(answers, by_rater)):
+            fields[name]["groups"] = list(map(_clean, groups))
     return fields
+
+
+def _turns(answers: Sequence[RawAnswer], raters: Collection[str]) -> dict[int, dict[str, Sequence[str]]]:
+    """Return the answers to each turn of a dialogue by rater; a rater who did not answer a turn has no answer to it."""
+    turns: dict[int, dict[str, Sequence[str]]] = {}
+    for answer in answers:
+        if "/" in answer.item and answer.rater in raters and not answer.reason:
+            turns.setdefault(int(answer.item.rpartition("/")[2]), {})[answer.rater] = answer.texts or ()
+    return dict(sorted(turns.items()))
+
+
+def _by_region(answers: Sequence[RawAnswer], raters: Collection[str]) -> list[dict[str, tuple[str, ...]]]:
+    """Return the answers about each group of matched regions by rater."""
+    return matched_answers(
+        {answer.rater: answer.regions for answer in answers if answer.rater in raters and not answer.reason}
+    )
 
 
 def _controls_of_regions(task: Mapping[str, Any]) -> list[str]:
@@ -140,22 +149,17 @@ def _turns_of(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield from ({"result": results} for results in by_turn.values())
 
 
-def _turn_of(item: str) -> int:
-    """Return the number of the turn that an item is."""
-    return int(item.rpartition("/")[2])
-
-
 def _given(
     task: Mapping[str, Any], name: str, reading: Reading, times: Times | None
-) -> tuple[Mapping[str, Any], dict[str, Sequence[str]], list[list[str]]]:
-    """The task as the present label config has it, the answers by rater, and who is left out, with the reason.
+) -> tuple[list[RawAnswer], dict[str, Sequence[str]], list[list[str]]]:
+    """Return the answers under the present label config, also by rater, and who is left out, with the reason.
 
     Reviewers' own answers are left out unless they count.
     """
     settings = reading.settings
     counted_task, left_out = of_this_config(task, name, reading.names, times)
-    annotations = read_annotations(counted_task, predictions=settings.predictions_as_raters)
-    return counted_task, *_of_annotators(raw_answers(annotations, name), left_out, settings)
+    answers = raw_answers(read_annotations(counted_task, predictions=settings.predictions_as_raters), name)
+    return answers, *_of_annotators(answers, left_out, settings)
 
 
 def _of_annotators(
@@ -249,15 +253,15 @@ def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
 
 def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading) -> dict[str, Any]:
     """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
-    counted_task, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
+    raw, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
     by_overlap = control.per_region and (reading.settings.regions == "matched" or is_repeated(control.name))
     if by_overlap and sum(map(len, by_rater.values())) > MOST_REGIONS:
         return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
     answers = {"answers": _as_written(by_rater), "excluded": listed}
-    if not by_overlap or not by_rater:
+    if not by_overlap:
         return answers
-    people = sorted((rater for rater in by_rater if not rater.startswith(MODEL)), key=rater_order)
-    return answers | {"groups": [_as_written(group) for group in matched_texts(counted_task, control.name, people)]}
+    groups = list(_turns(raw, by_rater).values()) or _by_region(raw, by_rater)
+    return answers | ({"groups": list(map(_as_written, groups))} if groups else {})
 
 
 def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
+from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio import age, copied, user_id
 from softirr.answers.labelstudio_results import mappings
 from softirr.answers.region_overlap import MOST_REGIONS as MOST_AT_ONCE
@@ -26,39 +27,17 @@ class _Region(NamedTuple):
     quote: str
 
 
-def matched_texts(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, list[str]]]:
-    """Return every rater's texts of each group of matched regions.
-
-    A group has at most one region of each rater (`softirr.answers.regions.match_regions`); a rater without a region in
-    it has an empty answer there, except that a rater who did not answer a turn of a dialogue has no answer to it. A
-    task without any region is one group of empty answers. The order depends on the order of the raters only.
-
-    Parameters
-    ----------
-    task : mapping
-        A task with its annotations, in any order.
-    control : str
-        A per-region TextArea.
-    raters : sequence of str
-        Raters to include. If a rater has several annotations, the newest counts.
-    """
-    groups = []
-    for members in _matched(_newest_regions(task, control, raters)):
-        is_turn = members[0].extent.kind == "turn"
-        texts: dict[str, list[str]] = {rater: [] for rater in raters if not is_turn}
-        for region in members:
-            texts.setdefault(region.rater, []).extend(region.texts)
-        groups.append(texts)
-    return groups or [{rater: [] for rater in raters}]
-
-
 def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
     """Each region that a text belongs to: its position, its rater, and its ids in Label Studio.
 
     Parameters
     ----------
-    task, control, raters
-        As for `matched_texts`.
+    task : mapping
+        A task with its annotations and, if models are raters, its predictions.
+    control : str
+        A per-region TextArea.
+    raters : sequence of str
+        Raters to include. If a rater has several annotations, the newest counts.
 
     Returns
     -------
@@ -118,6 +97,10 @@ def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dic
         rater = user_id(annotation.get("completed_by")) or ""
         if rater in raters and not annotation.get("was_cancelled") and not copied(annotation, control):
             newest[rater] = max(newest.get(rater, annotation), annotation, key=age)
+    for prediction in mappings(task.get("predictions")):
+        rater = f"{MODEL}{prediction.get('model_version') or ''}"
+        if rater in raters:
+            newest[rater] = max(newest.get(rater, prediction), prediction, key=age)
     return newest
 
 
@@ -169,7 +152,7 @@ def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> list[_R
             value = region["value"]
             text = value.get("text")
             texts = [line for line in (text if isinstance(text, list) else [text]) if isinstance(line, str)]
-            extent = region_of(region) or Region("other", (str(region.get("to_name")),), region.get("id"))
+            extent = region_of(region) or Region("whole", (str(region.get("to_name")),), str(region.get("id")))
             id = region.get("id")
             more = region, annotation.get("id"), quotes.get(id, "")
             regions.append(_Region(rater, extent, texts, labels.get(id, ""), *more))

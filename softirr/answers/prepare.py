@@ -10,7 +10,7 @@ from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
 from softirr.answers.preparation import Key, Work, beyond_limits, has_too_much, read_values, separate_values
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.region_overlap import match_regions
+from softirr.answers.region_overlap import matched_answers
 from softirr.answers.splitting import LONGEST, Split, split_text
 from softirr.answers.table import AnnotationTable, Answer, Excluded, Reading
 from softirr.answers.table_notes import damaged_texts, name_warnings, rater_notes, table_notes, value_warnings
@@ -204,19 +204,13 @@ def _match_regions(work: Work) -> None:
         )
     _note_texts_on_no_region(work)
     by_item = work.by_item()
-    matched_answers: dict[str, dict[str, tuple[str, ...]]] = {}
+    answers: dict[str, dict[str, tuple[str, ...]]] = {}
     for item in work.items:
         by_rater = by_item.get(item, {})
-        regions = [(rater, *region) for rater in by_rater for region in work.regions[item, rater]]
-        if not regions:
-            matched_answers[item] = by_rater
-        for number, group in enumerate(match_regions([(rater, region) for rater, region, _ in regions])):
-            texts = {regions[k][0]: regions[k][2] for k in group}
-            matched_answers[f"{item}#{number}"] = {rater: texts.get(rater, ()) for rater in by_rater}
-    work.items = dict.fromkeys(matched_answers)
-    work.answers = {
-        (item, rater): texts for item, by_rater in matched_answers.items() for rater, texts in by_rater.items()
-    }
+        groups = matched_answers({rater: work.regions[item, rater] for rater in by_rater})
+        answers |= {f"{item}#{number}": group for number, group in enumerate(groups)} or {item: by_rater}
+    work.items = dict.fromkeys(answers)
+    work.answers = {(item, rater): texts for item, by_rater in answers.items() for rater, texts in by_rater.items()}
 
 
 def _note_texts_on_no_region(work: Work) -> None:

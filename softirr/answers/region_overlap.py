@@ -29,7 +29,7 @@ def match_regions(regions: Sequence[tuple[str, Region]]) -> list[list[int]]:
     Returns
     -------
     list of list of int
-        Numbers of the regions of each group, ordered by the first of them.
+        Numbers of the regions of each group, ordered by the place of the first of them, whoever marked it.
 
     Examples
     --------
@@ -37,6 +37,8 @@ def match_regions(regions: Sequence[tuple[str, Region]]) -> list[list[int]]:
     >>> match_regions([(rater, Region("span", ("audio", "", ""), [a, b])) for rater, a, b in spans])
     [[0, 2], [1, 3]]
     """
+    order = sorted(range(len(regions)), key=lambda number: _place(regions[number][1]))
+    regions = [regions[number] for number in order]
     kinds: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for number, (_, region) in enumerate(regions):
         kinds.setdefault((region.kind, region.key), []).append(number)
@@ -53,7 +55,28 @@ def match_regions(regions: Sequence[tuple[str, Region]]) -> list[list[int]]:
             first += second
             for i in second:
                 groups[i] = first
-    return [sorted(group) for number, group in enumerate(groups) if number == min(group)]
+    return [sorted(order[i] for i in group) for number, group in enumerate(groups) if number == min(group)]
+
+
+def matched_answers(
+    regions: Mapping[str, Sequence[tuple[Region, tuple[str, ...]]]],
+) -> list[dict[str, tuple[str, ...]]]:
+    """Return every rater's texts of each group of matched regions; a rater without a region in it has an empty answer.
+
+    Parameters
+    ----------
+    regions : mapping
+        Regions and their texts by rater.
+    """
+    numbered = [(rater, region, texts) for rater, of_rater in regions.items() for region, texts in of_rater]
+    groups = match_regions([(rater, region) for rater, region, _ in numbered])
+    in_groups = [{numbered[k][0]: numbered[k][2] for k in group} for group in groups]
+    return [{rater: by_rater.get(rater, ()) for rater in regions} for by_rater in in_groups]
+
+
+def _place(region: Region) -> tuple[str, tuple[str, ...], Any]:
+    """Sort key of a region: by its numbers, if its kind has a fixed form."""
+    return region.kind, region.key, str(region.extent) if region.kind in ("mask", "other") else region.extent
 
 
 def overlap(a: Region, b: Region) -> float:

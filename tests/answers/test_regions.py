@@ -100,7 +100,7 @@ def test_adjacent_segments_with_jitter_match_one_to_one() -> None:
 
 def test_largest_overlap_wins_and_the_other_region_stays_alone() -> None:
     wide, inner, exact = {"start": 0, "end": 10}, {"start": 0, "end": 4}, {"start": 0, "end": 9}
-    assert groups([wide], [inner, exact]) == [[0, 2], [1]]
+    assert groups([wide], [inner, exact]) == [[1], [0, 2]]
 
 
 def test_several_raters_have_one_region_each_in_a_group() -> None:

@@ -13,14 +13,19 @@ from typing import Any
 
 import pytest
 
-from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, matched_texts
+import softirr
+from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS
+from softirr.answers.region_overlap import matched_answers
+from softirr.answers.regions import Region
+from softirr.report.fields import field_row
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
 from tests.ml_backend.fake_project import region
 
 CONFIG = (
     '<View><Text name="text" value="$text"/><Labels name="l" toName="text"><Label value="A"/></Labels>'
-    '<TextArea name="findings" toName="text" perRegion="true"/></View>'
+    '<TextArea name="findings" toName="text" perRegion="true"/>'
+    '<Choices name="side" toName="text" perRegion="true"><Choice value="l"/><Choice value="r"/></Choices></View>'
 )
 
 
@@ -60,6 +65,51 @@ def test_too_many_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
     ]
 
 
+def filled(seed: int) -> FakeLabelStudio:
+    """Regions of annotators and of a model with a text and a category, in annotations of any order."""
+    rng, fake = random.Random(seed), FakeLabelStudio(CONFIG)
+
+    def marks() -> list[dict[str, Any]]:
+        results = []
+        for start in rng.sample((0, 3, 100), rng.randrange(3)):
+            name = f"r{rng.randrange(10**9)}"
+            results.append(marked(name, rng.choice(("fever", "chills", "rash")), start, start + 10))
+            category = {"type": "choices", "from_name": "side", "to_name": "text", "id": name}
+            results.append(category | {"value": {"start": start, "end": start + 10, "choices": [rng.choice("lr")]}})
+        return results
+
+    for _ in range(12):
+        task = fake.add_task()
+        for user in rng.sample((1, 2, 3), 3):
+            fake.annotate(task, user, [], result=marks())
+        fake.add_prediction(task, [], "gpt")
+        fake.tasks[task]["predictions"][-1]["result"] = marks()
+    return fake
+
+
+@pytest.mark.parametrize("models", [False, True])
+def test_regions_of_a_project_are_those_of_its_export(bench: Bench, models: bool) -> None:
+    """Items, intervals, models that are raters, and categories of regions, whatever the order of the annotations."""
+    bench.fake = filled(3)
+    bench.choose(regions="matched", predictions_as_raters=models)
+    file = bench.export()
+    bench.sync()
+    tables = softirr.read_texts(file, regions="matched", predictions_as_raters=models, kind="auto")
+    report = softirr.agreement(tables["findings"], "indel").to_dict()
+    of_project = bench.row["summary"]["controls"]["findings"]
+    assert of_project["n_raters"] == 3 + models
+    (field,) = bench.row["summary"]["fields"]
+    expected_field = field_row("side", softirr.agreement(tables["side"]).to_dict())
+    assert field["n_items"] == expected_field["n_items"]
+    for coefficient, expected in [
+        (field, expected_field),
+        *((of_project["coefficients"][name], of_export) for name, of_export in report["coefficients"].items()),
+    ]:
+        assert [coefficient["value"], *(coefficient["ci95"] or ())] == pytest.approx(
+            [expected["value"], *(expected["ci95"] or ())]
+        )
+
+
 @pytest.mark.parametrize("axes", [1, 2])
 def test_regions_of_two_raters_are_a_stable_match(axes: int) -> None:
     """Each region is in one place, and no two regions would both gain by leaving their partners."""
@@ -69,17 +119,10 @@ def test_regions_of_two_raters_are_a_stable_match(axes: int) -> None:
         for number in range(rng.randrange(12)):
             low = [rng.randrange(12) for _ in range(axes)]
             boxes[f"r{number}"] = rng.choice("12"), [(a, a + rng.randrange(1, 5)) for a in low]
-        annotations = [
-            {
-                "id": int(user),
-                "completed_by": int(user),
-                "result": [
-                    region([name], id=name, value=_value(box)) for name, (owner, box) in boxes.items() if owner == user
-                ],
-            }
-            for user in "12"
-        ]
-        matches = matched_texts({"annotations": annotations}, "findings", ["1", "2"])
+        regions = {
+            user: [(_region(box), (name,)) for name, (owner, box) in boxes.items() if owner == user] for user in "12"
+        }
+        matches = matched_answers(regions)
         texts = [[text for texts_of_rater in matched.values() for text in texts_of_rater] for matched in matches]
         assert sorted(text for group in texts for text in group) == sorted(boxes)
         assert all(len(texts_of_rater) < 2 for matched in matches for texts_of_rater in matched.values())
@@ -91,11 +134,9 @@ def test_regions_of_two_raters_are_a_stable_match(axes: int) -> None:
                 assert _shared(boxes[a][1], boxes[b][1]) <= max(gain.get(a, 0), gain.get(b, 0)) + 1e-12
 
 
-def _value(box: list[tuple[int, int]]) -> dict[str, int]:
-    if len(box) == 1:
-        return {"start": box[0][0], "end": box[0][1]}
-    (x_start, x_end), (y_start, y_end) = box
-    return {"x": x_start, "y": y_start, "width": x_end - x_start, "height": y_end - y_start}
+def _region(box: list[tuple[int, int]]) -> Region:
+    kind = "span" if len(box) == 1 else "box"
+    return Region(kind, (), [float(number) for side in zip(*box, strict=True) for number in side])
 
 
 def _shared(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> float:
