@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lab.terminologies.source import SAME_MEANING, SourceBuilder
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import SAME_MEANING, Builder
 from softirr.meaning.terminology.readers import read_table
 from softirr.numbers import plural
 
@@ -22,7 +22,7 @@ def find(folder: Path, stem: str) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
-def read(path: Path, builder: Builder) -> None:
+def read(path: Path, builder: SourceBuilder) -> None:
     """Fill the builder from a folder.
 
     Raises

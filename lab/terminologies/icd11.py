@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.terminologies.obographs import parsed_json
+from lab.terminologies.source import SourceBuilder
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.readers import lines, opened
 from softirr.numbers import plural
 
 _DASHES = re.compile(r"(-\s?)*")
 
 
-def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
+def read(path: Path, builder: SourceBuilder, synonyms: Path | None = None) -> None:
     """Fill the builder from a simple tabulation and its synonyms.
 
     Parameters

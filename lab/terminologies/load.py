@@ -6,16 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.terminologies import folder, icd10cm, icd11, meddra, mesh, obographs, skos, snomed, xml_elements
+from lab.terminologies.source import SourceBuilder, SourceTerminology
 from softirr.errors import InputError
 from softirr.meaning.terminology import named_path
-from softirr.meaning.terminology.concepts import Builder, Terminology
 from softirr.meaning.terminology.readers import is_concept_table, read_concept_table, read_obo
 
-_Reader = Callable[[Path, Builder], None]
+_Reader = Callable[[Path, SourceBuilder], None]
 _XML_READERS: dict[str, _Reader] = {mesh.ROOT: mesh.read, icd10cm.ROOT: icd10cm.read, skos.ROOT: skos.read}
 
 
-def load(source: str) -> Terminology:
+def load(source: str) -> SourceTerminology:
     """Read a terminology.
 
     Parameters
@@ -32,7 +32,9 @@ def load(source: str) -> Terminology:
     """
     label, path, synonyms = named_paths(source)
     reader = _reader(path)
-    builder = Builder(label or (path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem), str(path))
+    builder = SourceBuilder(
+        label or (path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem), str(path)
+    )
     if synonyms is None:
         reader(path, builder)
     elif reader is icd11.read:

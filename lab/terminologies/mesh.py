@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from lab.terminologies.source import SourceTerminology
 from lab.terminologies.xml_elements import elements, text
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder, Terminology
+from softirr.meaning.terminology.concepts import Builder
 from softirr.numbers import plural
 
 ROOT = "DescriptorRecordSet"
@@ -45,7 +46,7 @@ def read(path: Path, builder: Builder) -> None:
             builder.parent(id, owner[above])
 
 
-def without_cycles(terminology: Terminology, path: Path) -> Terminology:
+def without_cycles(terminology: SourceTerminology, path: Path) -> SourceTerminology:
     """Drop the links to parents that close a cycle, in depth-first order, and note how many.
 
     The positions of a descriptor in several trees can contradict each other.

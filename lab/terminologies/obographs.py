@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lab.terminologies.source import SourceBuilder
 from softirr.errors import InputError
-from softirr.meaning.terminology.concepts import Builder
 from softirr.meaning.terminology.readers import opened
 
 _PURL = "http://purl.obolibrary.org/obo/"
@@ -23,7 +23,7 @@ _SCOPES = {
 }
 
 
-def read(path: Path, builder: Builder) -> None:
+def read(path: Path, builder: SourceBuilder) -> None:
     """Fill the builder from an OBO Graphs file.
 
     Raises

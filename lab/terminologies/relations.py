@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from lab.terminologies.source import SourceTerminology
 from softirr.meaning.terminology import Terminology
 
 
@@ -42,7 +43,7 @@ class Relations:
         return tuple(sorted(above - {concept}))
 
 
-def texts_of(terminology: Terminology) -> Iterator[str]:
+def texts_of(terminology: SourceTerminology) -> Iterator[str]:
     """Every preferred name, then every synonym of whatever scope."""
     yield from (names[0] for names in terminology.names)
     yield from (text for _, text, _ in terminology.synonyms)

@@ -11,6 +11,7 @@ from pathlib import Path
 from lab.experiments.wording import CodedText, is_aside
 from lab.terminologies import load
 from lab.terminologies.relations import texts_of
+from lab.terminologies.source import SourceTerminology
 from lab.train.coded import graph_of_rows
 from lab.train.graph import Graph
 from lab.train.labeled import LabeledPairs
@@ -19,7 +20,7 @@ from lab.train.recipe import LanguageFiles, files_of
 from lab.train.source_graphs import terminology_graph, with_neighbors
 from lab.train.sources import ENGLISH, Say, Sources, fingerprint, held_out
 from lab.train.words import read_medical
-from softirr.meaning.terminology import Terminology, read_table
+from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
 TRANSLATIONS = "translations"
@@ -204,12 +205,12 @@ def _named(name: str, names: dict[str, dict[str, str]], parents: dict[str, list[
     position = {concept: k for k, concept in enumerate(ids)}
     return terminology_graph(
         [
-            Terminology(
+            SourceTerminology(
                 name,
                 tuple(ids),
                 tuple(tuple(exact[c]) for c in ids),
                 tuple(tuple(position[p] for p in parents.get(c, ()) if p in position) for c in ids),
-                tuple((k, text, scope) for k, c in enumerate(ids) for text, scope in names[c].items()),
+                synonyms=tuple((k, text, scope) for k, c in enumerate(ids) for text, scope in names[c].items()),
             )
         ]
     )

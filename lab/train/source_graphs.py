@@ -10,11 +10,12 @@ from pathlib import Path
 from random import Random
 
 from lab.terminologies.folder import find
+from lab.terminologies.source import SourceTerminology
 from lab.train.graph import Graph, nearest
 from lab.train.wordings import is_acronym
 from lab.train.words import small_table
 from softirr.errors import InputError
-from softirr.meaning.terminology import Terminology, read_table
+from softirr.meaning.terminology import read_table
 from softirr.text import normalize
 
 
@@ -89,7 +90,7 @@ _NEIGHBORS = 8
 
 
 def terminology_graph(
-    terminologies: Sequence[Terminology],
+    terminologies: Sequence[SourceTerminology],
     keep: Callable[[str], bool] = lambda text: True,
 ) -> Graph:
     """Terminologies as one graph; an id that several have is one concept with the names of all.

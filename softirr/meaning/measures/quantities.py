@@ -38,9 +38,7 @@ _NUMBER_WORD = (
     rf"(?<!hundred\s)(?<!thousand\s)(?<!\sand\s)(?:{_TENS}[\s-]{_ONES}|{any_of(NUMBER_WORDS)})"
     r"(?!\w|[\s-](?:hundred|thousand|million|billion|dozen))"
 )
-_BOUND = re.compile(
-    rf"(?:(?<![\w])(?<!\d\s)|(?=[^\w\s]))(?<![-=]){any_of(_BOUND_WORDS.keys() - {'ca', 'from'})}\s?$", re.IGNORECASE
-)
+_BOUND = re.compile(rf"(?:(?<![\w])(?<!\d\s)|(?=[^\w\s]))(?<![-=]){any_of(_BOUND_WORDS)}\s?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -103,10 +101,11 @@ def numbers(text: str, unread: Sequence[tuple[int, int]]) -> Iterator[Value]:
     >>> [(value.quantity, value.amount) for value in numbers("0.005 g, 3 times", ())]
     [('mass', '5 mg'), ('number', '')]
     """
-    is_unread = bytearray(len(text) + 1)
-    for first, last in unread:
-        is_unread[first:last] = b"\1" * (last - first)
-    tokens = [match for match in _amount().finditer(text) if not any(is_unread[match.start() : match.end()])]
+    tokens = [
+        match
+        for match in _amount().finditer(text)
+        if not any(first < match.end() and match.start() < last for first, last in unread)
+    ]
     if tokens and (enumerator := _ENUMERATOR.match(text)) and tokens[0].start() < enumerator.end():
         tokens = tokens[1:]
     for k, token in enumerate(tokens):
@@ -138,7 +137,8 @@ def _value(text: str, token: re.Match[str], unit: _Unit | None, *, touches: bool
     if bound is not None:
         start, kind = first + bound.start(), _BOUND_WORDS[" ".join(bound[0].casefold().split())]
     low, high = number - step / 2, number + step / 2
-    if unit is None or not _is_plausible(unit, number, preceding):
+    is_difference = unit is not None and unit.quantity == "temperature" and preceding.casefold().endswith(" by ")
+    if unit is None or is_difference or (unit.plausible and not unit.plausible[0] <= number <= unit.plausible[1]):
         return Value(NUMBER, low, high, start, token.end("number"), kind)
     if touches and token["unit"]:  # 5 ft 10 in, 2 h 45
         return Value(f"{unit.quantity} {token['unit'].casefold()}", low, high, start, token.end(), kind)
@@ -162,13 +162,6 @@ def _parse(digits: str, text: str) -> tuple[float, float, bool] | None:
     is_open = _OPEN.fullmatch(digits) is not None and not re.search(r"(?<![\d.,])(?:0\.\d|\d+\.\d(?!\d\d(?!\d)))", text)
     digits = digits.replace(",", ".")
     return float(digits), 10.0 ** -len(digits.partition(".")[2]), is_open
-
-
-def _is_plausible(unit: _Unit, number: float, preceding: str) -> bool:
-    """Whether the wording is this unit; a temperature after "by" is a difference."""
-    if unit.quantity == "temperature" and preceding.casefold().endswith(" by "):
-        return False
-    return not unit.plausible or unit.plausible[0] <= number <= unit.plausible[1]
 
 
 def _amount_in_one_form(unit: _Unit, number: float, digits: str) -> str:

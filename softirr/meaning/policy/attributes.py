@@ -54,10 +54,6 @@ def pattern(name: str) -> str:
     >>> pattern("side.left_right"), re.findall(pattern("quantity"), "about 3 to 5, a few")
     ('(?:right|left)', ['about 3 to 5', 'a few'])
     """
-    if name == "bound":  # "CA 125" is a protein, and "from 3 to 5 days" is a range
-        return any_of(set(wordings("number", "bound")) - {"ca", "from"})
-    if name == "month":
-        return any_of(set(wordings("time", "month")) - {"may"})
     if "." in name:
         return any_of(wordings(*name.split(".")))
     if numbers := [word for word, _, row_name in rows("numbers") if row_name == name]:

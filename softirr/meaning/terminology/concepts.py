@@ -9,14 +9,10 @@ from graphlib import CycleError, TopologicalSorter
 from softirr.errors import InputError
 from softirr.text import normalize
 
-SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
-"""Scopes of synonyms that count as names of the concept. Inclusion terms (ICD) and entry terms (MeSH) count, although
-some are narrower than the concept."""
-
 
 @dataclass(frozen=True, eq=False)
 class Terminology:
-    """A vocabulary: concepts, each with a preferred name, synonyms and parents.
+    """A vocabulary: concepts, each with a preferred name, other names and parents.
 
     Attributes
     ----------
@@ -26,10 +22,6 @@ class Terminology:
         Names of each concept, the preferred one first; names that differ in case only are one name.
     parents : tuple of tuple of int
         Parents of each concept, as indices.
-    synonyms : tuple of (int, str, str)
-        Every synonym with its concept and its scope (EXACT, NARROW, ...), including those that are not names.
-    notes : tuple of str
-        Content that was skipped on reading, and why.
     sha256 : str
         Hash of the file.
     """
@@ -38,8 +30,6 @@ class Terminology:
     ids: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]
     parents: tuple[tuple[int, ...], ...]
-    synonyms: tuple[tuple[int, str, str], ...] = ()
-    notes: tuple[str, ...] = ()
     sha256: str = ""
 
     def __len__(self) -> int:
@@ -53,9 +43,8 @@ class Builder:
         self.name = name
         self.place = location
         self._preferred: dict[str, str] = {}
-        self._synonyms: list[tuple[str, str, str]] = []
+        self._synonyms: list[tuple[str, str]] = []
         self._parents: list[tuple[str, str]] = []
-        self.notes: list[str] = []
 
     def concept(self, id: str, name: str, line: int) -> None:
         """Add a concept; ``line`` is its line number for error messages."""
@@ -67,52 +56,32 @@ class Builder:
         self._preferred[id] = folded
 
     def synonym(self, id: str, text: str, scope: str = "EXACT") -> None:
-        """Add another name of a concept."""
-        if folded := normalize(text):
-            self._synonyms.append((id, folded, scope))
+        """Add a synonym of a concept, which is another name of it if it is exact."""
+        if scope == "EXACT" and (folded := normalize(text)):
+            self._synonyms.append((id, folded))
 
     def parent(self, child: str, parent: str) -> None:
         """Add the relation that ``child`` is a kind of ``parent``."""
         self._parents.append((child, parent))
 
-    def __contains__(self, id: str) -> bool:
-        return id in self._preferred
-
     def build(self) -> Terminology:
-        """The terminology, with the synonyms of :data:`SAME_MEANING` as names."""
+        """The terminology, without synonyms and parents of concepts that are not in it."""
         if not self._preferred:
             raise InputError(f"{self.place} contains no concepts.")
         numbers = {id: number for number, id in enumerate(self._preferred)}
         names: list[dict[str, str]] = [{name.casefold(): name} for name in self._preferred.values()]
-        synonyms = []
-        for id, text, scope in self._synonyms:
+        for id, text in self._synonyms:
             if id in numbers:
-                synonyms.append((numbers[id], text, scope))
-                if scope in SAME_MEANING:
-                    names[numbers[id]].setdefault(text.casefold(), text)
-        links = [
-            (numbers[child], numbers[parent]) for child, parent in self._parents if {child, parent} <= numbers.keys()
-        ]
+                names[numbers[id]].setdefault(text.casefold(), text)
         parents: list[dict[int, None]] = [{} for _ in numbers]
-        for child, parent in links:
-            if child != parent:
-                parents[child][parent] = None
-        n_lost = {
-            "synonyms": len(self._synonyms) - len(synonyms),
-            "links to parents": len(self._parents) - len(links),
-        }
-        notes = [
-            f"{count} {what} left out: they name a concept that {self.place} does not define."
-            for what, count in n_lost.items()
-            if count
-        ]
+        for child, parent in self._parents:
+            if child != parent and {child, parent} <= numbers.keys():
+                parents[numbers[child]][numbers[parent]] = None
         return Terminology(
             name=self.name,
             ids=tuple(numbers),
             names=tuple(tuple(entries.values()) for entries in names),
             parents=tuple(tuple(entries) for entries in parents),
-            synonyms=tuple(synonyms),
-            notes=(*notes, *self.notes),
         )
 
 
