@@ -31,8 +31,8 @@ from softirr.meaning.measures.suitability import misfit_sentences
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS, attributes, without
 from softirr.meaning.policy.explain import explain
+from softirr.meaning.policy.reasons import are_opposites, is_misspelling, known_words, look_alike
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.policy.text_parts import are_opposites, is_misspelling, known_words, look_alike
 from softirr.meaning.terminology import load
 from softirr.meaning.terminology.concepts import NameLookup
 from softirr.report.page.render import report_page

@@ -14,7 +14,7 @@ import pytest
 
 import softirr
 from softirr.meaning.measures import cache as caches
-from softirr.meaning.measures.known_pairs import with_decisions
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import cache_and_progress
 from tests.meaning.measures.function_measures import FunctionMeasure
 from tests.programs import run_python
@@ -83,7 +83,7 @@ class TestCacheAndProgress:
     def test_a_measure_without_a_model_opens_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("softirr.meaning.measures.pairs.open_cache", lambda url: pytest.fail("opened"))
         softirr.cohen_kappa(*TEXTS, "indel")
-        with cache_and_progress(with_decisions(softirr.measure("indel"), {}), "auto", None) as scorer:
+        with cache_and_progress(softirr.measure("indel").with_stage(Decisions({})), "auto", None) as scorer:
             assert scorer == (None, None)
 
     def test_a_given_cache_stays_open(self) -> None:

@@ -1,4 +1,4 @@
-"""Terminologies with everything that training and experiments read: scopes of synonyms, and what was left out."""
+"""Terminologies with all that training and experiments read: scopes of synonyms, and notes on omitted content."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class LoadedMeasures:
 
     def judged_measure(self, settings: ProjectSettings, decisions: Decisions = ()) -> Any:
         """The project's measure under its policy, with its reviewers' decisions."""
-        from softirr.meaning.measures.known_pairs import with_decisions
+        from softirr.meaning.measures import known_pairs
 
         measure = self.measure_under(settings.measure, settings.policy, settings.terminologies)
         verdicts: dict[tuple[str, str], bool] = {}  # by unordered pair of normalized texts; the latest one counts
@@ -118,7 +118,7 @@ class LoadedMeasures:
             a, b = sorted(normalize(row[name], casefold=settings.casefold) for name in ("text_a", "text_b"))
             if a != b:
                 verdicts[a, b] = bool(row["same"])
-        return with_decisions(measure, verdicts) if verdicts else measure
+        return measure.with_stage(known_pairs.Decisions(verdicts)) if verdicts else measure
 
     def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
         """Name and model of a measure, the policy of the project if it has one, and its terminologies."""

@@ -21,8 +21,8 @@ from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.measure import under_policy
+from softirr.meaning.policy.reasons import known_words
 from softirr.meaning.policy.rules import Policy, find_policy
-from softirr.meaning.policy.text_parts import known_words
 from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.report.result_parts import ItemAgreement, with_sources

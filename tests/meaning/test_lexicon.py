@@ -26,7 +26,7 @@ from lab.train.modifiers import modifiers
 from lab.train.perturb import opposite
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import attributes, without
-from softirr.meaning.policy.text_parts import are_opposites
+from softirr.meaning.policy.reasons import are_opposites
 
 assert attributes("LEFT kidney pain").of("side") == ("LEFT",)
 assert without("kidney pain RIGHT", {"side"}) == "kidney pain"

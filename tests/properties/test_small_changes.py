@@ -8,7 +8,7 @@ import pytest
 
 import softirr
 from softirr.audit import Judgments, draw_sheet
-from softirr.meaning.measures.known_pairs import with_decisions
+from softirr.meaning.measures.known_pairs import Decisions
 from tests.statistics.evidence.concepts import answers, judged
 
 OPTIONS = softirr.AgreementOptions(reasons=False)
@@ -106,7 +106,7 @@ def test_decision_changes_its_pair_only():
     measure = softirr.measure("indel")
     undecided, decided = (
         softirr.agreement(table, scorer, options=OPTIONS).coefficients["observed_agreement"].value
-        for scorer in (measure, with_decisions(measure, {pair: True}))
+        for scorer in (measure, measure.with_stage(Decisions({pair: True})))
     )
     share = pairs.count(pair) / len(pairs)
     assert decided - undecided == pytest.approx(share * (1 - float(measure.score([pair])[0])), abs=1e-9)

@@ -31,7 +31,16 @@ MOST_NAMES = 8
 
 
 class Decisions(Stage):
-    """Decided pairs are 1 or 0."""
+    """Pairs that a reviewer has decided are 1 or 0.
+
+    The cache keeps the scores of the measure, so a decision needs no model run.
+
+    Examples
+    --------
+    >>> from softirr.meaning.measures import measure
+    >>> measure("indel").with_stage(Decisions({("fever", "pyrexia"): True})).score([("pyrexia", "fever")]).tolist()
+    [1.0]
+    """
 
     rank = 0
 
@@ -64,20 +73,6 @@ class _DecidedTexts(PreparedStage):
         result[~is_known] = ask(left_texts[~is_known], right_texts[~is_known])
         result[is_known] = self._values[index[is_known]][:, None]
         return result
-
-
-def with_decisions(measure: Measure, decided: Decided) -> Measure:
-    """The measure with a reviewer's decisions.
-
-    The cache keeps the scores of the measure, so a decision needs no model run.
-
-    Examples
-    --------
-    >>> from softirr.meaning.measures import measure
-    >>> with_decisions(measure("indel"), {("fever", "pyrexia"): True}).score([("pyrexia", "fever")]).tolist()
-    [1.0]
-    """
-    return measure.with_stage(Decisions(dict(decided)))
 
 
 def decisions_of(measure: Measure) -> Decided:

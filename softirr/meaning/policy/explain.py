@@ -25,8 +25,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.sentences_stage import Sentences, different_sentences, near_sentences
 from softirr.meaning.policy.attributes import KINDS, LONGEST, attributes, without
-from softirr.meaning.policy.reasons import Reason
-from softirr.meaning.policy.text_parts import Known, are_opposites, is_misspelling, look_alike, parts_of
+from softirr.meaning.policy.reasons import Known, Reason, are_opposites, is_misspelling, look_alike, parts_of
 from softirr.provenance import Progress
 
 DIRECTION = 0.5
@@ -61,7 +60,7 @@ def explain(
         P(a ⇒ b) and P(b ⇒ a) of the pairs, twice the equivalence if the measure has no directions; scored here if None.
     project_words : collection of str
         Words of the project, which separate misspellings from look-alikes: see
-        :func:`softirr.meaning.policy.text_parts.known_words`.
+        :func:`softirr.meaning.policy.reasons.known_words`.
     cache, progress
         As for :class:`softirr.meaning.measures.pairs.PairScorer`.
 

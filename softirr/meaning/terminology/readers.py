@@ -18,7 +18,6 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from softirr.answers.sheets import cell_text
@@ -68,23 +67,19 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
     InputError
         If the file can't be read or is not UTF-8 text.
     """
-    number = size = 0
     with opened(path) as file:
-        for raw in iter(partial(file.readline, LARGEST), b""):
-            size += len(raw)
-            if size > LARGEST:
-                raise InputError(
-                    f"{path} is larger than {LARGEST >> 30} GB, the largest terminology that softirr reads."
-                )
-            try:
-                text = raw.decode("utf-8" if number else "utf-8-sig")
-            except UnicodeDecodeError:
-                raise InputError(f"{path}, line {number + 1}: a byte that does not belong in UTF-8 text.") from None
-            for line in text.removesuffix("\n").removesuffix("\r").split("\r"):
-                number += 1
-                if "\0" in line:
-                    raise InputError(f"{path}, line {number}: the file is not text: it contains a zero byte.")
-                yield number, line
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise InputError(f"{path} is larger than {LARGEST >> 30} GB, the largest terminology that softirr reads.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {number}: a byte that does not belong in UTF-8 text.") from None
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
+        if "\0" in line:
+            raise InputError(f"{path}, line {number}: the file is not text: it contains a zero byte.")
+        yield number, line.removesuffix("\n")
 
 
 def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:

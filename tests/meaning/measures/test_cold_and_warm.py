@@ -17,7 +17,7 @@ import softirr
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.known_pairs import with_decisions, with_terminology
+from softirr.meaning.measures.known_pairs import Decisions, with_terminology
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
@@ -72,7 +72,7 @@ def _by_table(folder: Path) -> Any:
 KINDS: dict[str, Callable[[Path], Any]] = {
     "directed": lambda folder: Noisy(),
     "symmetric": lambda folder: Symmetric(),
-    "decided": lambda folder: with_decisions(Noisy(), {("cough", "fever"): True}),
+    "decided": lambda folder: Noisy().with_stage(Decisions({("cough", "fever"): True})),
     "without attributes": lambda folder: under_policy(Noisy(), Policy(ignore={"severity", "side"})),
     "lenient": lambda folder: under_policy(Noisy(), Policy(more_general="lenient")),
     "with attributes that decide": lambda folder: under_policy(Noisy(), Policy(count={"side"})),

@@ -12,7 +12,7 @@ import softirr
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.fact_comparisons import Facts, any_differ, comparisons
 from softirr.meaning.measures.facts import VERSION, facts_of
-from softirr.meaning.measures.known_pairs import with_decisions
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
@@ -51,7 +51,7 @@ def test_a_decided_pair_is_0_and_the_model_is_not_asked(through: str) -> None:
     with_facts_read: Any = raw.with_stage(Facts())
     pairs = [("5 mg", "7 mg"), ("5 mg aspirin", "0.005 g ASA")]
     if through == "decisions":
-        with_facts_read = with_decisions(with_facts_read, {})
+        with_facts_read = with_facts_read.with_stage(Decisions({}))
     if through == "scorer":
         scorer = PairScorer(with_facts_read, [text for pair in pairs for text in pair])
         p = scorer.score(np.array([0, 2]), np.array([1, 3]))

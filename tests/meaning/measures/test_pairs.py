@@ -16,7 +16,7 @@ from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.arrays import mutual
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.known_pairs import with_decisions
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import PairScorer
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 
@@ -126,7 +126,7 @@ def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
     plain_scores = PairScorer(kind(), TEXTS).score(left_texts, right_texts)
     source = kind()
     a, b = sorted({" ".join(text.split()) for text in TEXTS})[:2]
-    scorer = PairScorer(with_decisions(source, {(a, b): True}), TEXTS, cache=cache)
+    scorer = PairScorer(source.with_stage(Decisions({(a, b): True})), TEXTS, cache=cache)
     scores = scorer.score(left_texts, right_texts)
     assert source.asked == [] and scorer.pairs_scored == 0, "a decision asked the model again"
     changed = scores != plain_scores
@@ -134,4 +134,4 @@ def test_decisions_read_the_raw_scores_of_the_model(kind: type) -> None:
 
 
 def test_a_cheap_measure_with_decisions_stays_cheap() -> None:
-    assert PairScorer(with_decisions(measure("indel"), {("a", "b"): True}), TEXTS).cheap
+    assert PairScorer(measure("indel").with_stage(Decisions({("a", "b"): True})), TEXTS).cheap

@@ -15,9 +15,9 @@ from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.known_pairs import (
     MOST_NAMES,
+    Decisions,
     Terminologies,
     sources_of,
-    with_decisions,
     with_terminology,
 )
 from softirr.meaning.measures.pairs import PairScorer
@@ -171,7 +171,7 @@ def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
 
 def test_decisions_win_over_terminologies() -> None:
     terms = indel()
-    decided = with_decisions(terms, {("cough", "heart attack"): True})
+    decided = terms.with_stage(Decisions({("cough", "heart attack"): True}))
     pairs = [("heart attack", "cough"), ("heart attack", "cardiac disease"), ("cough", "cough")]
     assert decided.score(pairs).tolist() == [1, 0, 1]
     assert sources_of(decided, pairs) == ("decision", "terminology", "identical")

@@ -12,7 +12,7 @@ import softirr
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.cache import PairCache
-from softirr.meaning.measures.known_pairs import with_decisions
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import combine_directions, policy_of, under_policy
 from softirr.meaning.policy.rules import AS_WRITTEN, Policy
@@ -87,7 +87,7 @@ def test_a_policy_that_changes_no_score_leaves_the_measure_alone() -> None:
 def test_decisions_win_over_the_policy(raw: Any) -> None:
     inside = under_policy(raw, ANY_SEVERITY)
     decided = {("mild knee pain", "severe knee pain"): False, ("fever", "knee pain"): True}
-    scored = with_decisions(inside, decided)
+    scored = inside.with_stage(Decisions(decided))
     assert policy_of(scored) == ANY_SEVERITY
     p = PairScorer(scored, TEXTS).score(LEFT, RIGHT).reshape(len(TEXTS), -1)
     np.testing.assert_allclose(p.ravel(), scored.score(PAIRS), atol=1e-6)
@@ -99,7 +99,7 @@ def test_decisions_win_over_the_policy(raw: Any) -> None:
 
 
 def test_decisions_stay_under_a_policy() -> None:
-    scored = under_policy(with_decisions(measure("indel"), {("fever", "pain"): True}), ANY_SEVERITY)
+    scored = under_policy(measure("indel").with_stage(Decisions({("fever", "pain"): True})), ANY_SEVERITY)
     assert scored.score([("fever", "pain"), ("severe pain", "pain")]).tolist() == [1.0, 1.0]
 
 

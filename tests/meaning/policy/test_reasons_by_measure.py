@@ -11,7 +11,7 @@ import pytest
 from softirr.meaning.measures import measure
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.policy.explain import explain
-from softirr.meaning.policy.text_parts import is_misspelling, known_words, parts_of
+from softirr.meaning.policy.reasons import is_misspelling, known_words, parts_of
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 

@@ -12,7 +12,7 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.answers.weights import weighted
-from softirr.meaning.measures.known_pairs import with_decisions
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.statistics.chance.exact import exact
@@ -103,7 +103,7 @@ class World:
     @cached_property
     def measure(self):
         decided = {tuple(sorted(pair)): same for pair, same in self.decided.items()}
-        return with_decisions(Invented(), decided) if decided else Invented()
+        return Invented().with_stage(Decisions(decided)) if decided else Invented()
 
     @cached_property
     def frames(self):
