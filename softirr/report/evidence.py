@@ -19,7 +19,7 @@ from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import pairs_used_for
 from softirr.meaning.measures.protocols import Measure
-from softirr.meaning.measures.suitability import BUNDLED, comparisons_across_scripts, misfit_sentences, script_warnings
+from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences, script_warnings
 from softirr.meaning.policy.measure import policy_of
 from softirr.numbers import plural
 from softirr.report.key_figures import WIDTHS, expected_agreement, headline_key, judgments_for
@@ -195,8 +195,8 @@ def with_fit(scored_table: Scored) -> Estimated:
         return Estimated(**vars(scored_table))
     similarity, n_answers = (None, 0) if chance is None else (chance.similarity, chance.distinct)
     misfits = misfit_sentences(measure, table.texts, similarity=similarity, n_answers=n_answers)
-    n_across_scripts = comparisons_across_scripts(table, scored_table.ratings) if measure.raw_name == BUNDLED else 0
-    warnings = (*script_warnings(n_across_scripts), *_direction_warnings(measure))
+    across_scripts = script_warnings(table, scored_table.ratings) if measure.raw_name == BUNDLED else ()
+    warnings = (*across_scripts, *_direction_warnings(measure))
     record = record_of(recorded_provenance(measure), fits=not misfits)
     return Estimated(**vars(scored_table), misfits=misfits, warnings=warnings, record=record)
 

@@ -116,11 +116,9 @@ class _VectorIndex(TextIndex):
             chunk = slice(start, start + _PRODUCTS)
             cosines[chunk] = np.einsum("nd,nd->n", self.vectors[left_texts[chunk]], self.vectors[right_texts[chunk]])
         cosines[left_texts == right_texts] = 1.0
-        result: NDArray[np.float64] = self.measure._probabilities(cosines)
-        return result
+        return np.asarray(self.measure._probabilities(cosines))
 
     def block(self, rows: Ints, columns: Ints) -> NDArray[np.float32]:
         cosines = self.vectors[rows] @ self.vectors[columns].T
         cosines[np.equal.outer(rows, columns)] = 1.0
-        result: NDArray[np.float32] = self.measure._probabilities(cosines)
-        return result
+        return np.asarray(self.measure._probabilities(cosines))

@@ -13,7 +13,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -112,21 +111,6 @@ def _share_nothing(first: str, second: str) -> bool:
     return is_compared and symbols[0].isdisjoint(symbols[1])
 
 
-def comparisons_across_scripts(table: AnnotationTable, ratings: Ratings) -> int:
-    """Number of pairs of answers to one item that have no script, or no symbol, in common.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-        With the texts of the answers.
-    ratings : Ratings
-        The ratings of this table.
-    """
-    answers = ["".join(table.texts_of(answer)) for answer in range(len(table.answers))]
-    rows = ratings.comparisons.left_rows, ratings.comparisons.right_rows
-    return int(pairs_across_scripts(answers, *(ratings.answer[row] for row in rows)).sum())
-
-
 def misfit_sentences(
     measure: Measure, texts: Sequence[str], *, similarity: float | None = None, n_answers: int = 0
 ) -> tuple[str, ...]:
@@ -146,14 +130,19 @@ def misfit_sentences(
     return tuple(sentence for sentence in (language, by_chance) if sentence is not None)
 
 
-def script_warnings(n: int) -> tuple[str, ...]:
-    """A warning of pairs of answers that the bundled models do not compare; they compare the others as usual.
+def script_warnings(table: AnnotationTable, ratings: Ratings) -> tuple[str, ...]:
+    """A warning of pairs of answers to one item with no script, or no symbol, in common; the others count as usual.
 
     Parameters
     ----------
-    n : int
-        Number of pairs of answers to one item that have no script or symbol in common.
+    table : AnnotationTable
+        With the texts of the answers.
+    ratings : Ratings
+        The ratings of this table.
     """
+    answers = ["".join(table.texts_of(answer)) for answer in range(len(table.answers))]
+    rows = ratings.comparisons.left_rows, ratings.comparisons.right_rows
+    n = int(pairs_across_scripts(answers, *(ratings.answer[row] for row in rows)).sum())
     if not n:
         return ()
     return (
@@ -223,7 +212,7 @@ def language_record() -> dict[str, dict[str, float]]:
     from softirr.inference.models import bundled
 
     model = bundled("multilingual")
-    file = None if model is None else Path(model.folder) / "measured.json"
+    file = None if model is None else model.folder / "measured.json"
     if file is None or not file.is_file():
         return {}
     return dict(json.loads(file.read_text(encoding="utf-8"))["languages"])
