@@ -11,7 +11,7 @@ from torch import Tensor
 
 from softirr.errors import InputError
 from softirr.inference.loading import WRITER, Batches, load, pick_device, pick_precision
-from softirr.inference.models import FoundModel, content_hash
+from softirr.inference.models import FoundModel
 from softirr.provenance import Provenance
 
 _BUDGET = {"cpu": 2048, "cuda": 32_768}
@@ -60,7 +60,7 @@ class CausalModel:
         self._model = model.to(self._device)
         tokens = (self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, 0)
         self._pad = int(next(token for token in tokens if token is not None))
-        self._sha256 = content_hash(located.folder)
+        self._sha256 = located.content_hash()
         self._batches = Batches(
             token_budget or _BUDGET.get(self._device.type, 2048),
             "There is not enough memory for a single prompt; use a smaller model or a server.",

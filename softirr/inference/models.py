@@ -55,6 +55,36 @@ class FoundModel:
     folder: Path
     hub: str | None = None
 
+    def content_hash(self) -> str:
+        """SHA-256 of everything that determines the model's scores.
+
+        Weights, configuration and tokenizer, by file name and content.
+
+        Where a folder has both safetensors and pickled weights, only the former count, because only they are loaded.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits.
+        """
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file() and ".cache" not in path.parts)
+        names = [path.relative_to(self.folder).as_posix() for path in files]
+        safe = any(name.endswith(".safetensors") for name in names)
+        total = hashlib.sha256()
+        for path, name in zip(files, names, strict=True):
+            if _WEIGHTS_FILE.search(name):
+                if safe and name.endswith(".bin"):
+                    continue
+            elif not (_SETTINGS_FILE.search(name) or _TOKENIZER_FILE.search(name)):
+                continue
+            with path.open("rb") as stream:
+                total.update(f"{name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\0".encode())
+        return total.hexdigest()
+
+    def stated_hash(self) -> str:
+        """SHA-256 of the weights of a bundled model, as ``training.json`` states it, without reading the weights."""
+        return str(json.loads((self.folder / "training.json").read_text(encoding="utf-8"))["weights_sha256"])
+
 
 def find_model(model: str, family: str) -> FoundModel:
     """Find a model by folder, short name or hub name; hub models are downloaded once, at their pinned revision.
@@ -116,11 +146,6 @@ def bundled(name: str) -> FoundModel | None:
     return FoundModel(f"bundled {name}", folder) if (folder / "config.json").is_file() else None
 
 
-def stated_hash(folder: Path) -> str:
-    """SHA-256 of the weights of a bundled model as its ``training.json`` states it, without reading the weights."""
-    return str(json.loads((folder / "training.json").read_text(encoding="utf-8"))["weights_sha256"])
-
-
 def bundled_model() -> FoundModel:
     """The entailment model that comes with softirr, for English.
 
@@ -136,33 +161,6 @@ def bundled_model() -> FoundModel:
             "nli:pubmedbert or another name on the model hub."
         )
     return model
-
-
-def content_hash(folder: Path) -> str:
-    """SHA-256 of everything that determines a model's scores.
-
-    Weights, configuration and tokenizer, by file name and content.
-
-    Where a folder has both safetensors and pickled weights, only the former count, because only they are loaded.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts)
-    names = [path.relative_to(folder).as_posix() for path in files]
-    safe = any(name.endswith(".safetensors") for name in names)
-    total = hashlib.sha256()
-    for path, name in zip(files, names, strict=True):
-        if _WEIGHTS_FILE.search(name):
-            if safe and name.endswith(".bin"):
-                continue
-        elif not (_SETTINGS_FILE.search(name) or _TOKENIZER_FILE.search(name)):
-            continue
-        with path.open("rb") as stream:
-            total.update(f"{name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\0".encode())
-    return total.hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from softirr.inference.bert import is_own_bert, load_own_bert
 from softirr.inference.classifier import Outputs
 from softirr.inference.forward import PackedBert
 from softirr.inference.loading import CLASSIFIER, load
-from softirr.inference.models import ClassifierOptions, bundled, stated_hash
+from softirr.inference.models import ClassifierOptions, FoundModel, bundled
 from softirr.inference.tokens import PairTokens
 from softirr.meaning.measures.engines import ByLanguage, OpenedLater
 from softirr.meaning.measures.languages import BOUND, EnglishTest
@@ -64,7 +64,9 @@ def test_logits_are_those_of_transformers_on_expanded_rows(folder: Path, tmp_pat
 
 
 def test_the_stated_hash_is_that_of_the_weights(folder: Path) -> None:
-    assert stated_hash(folder) == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert (
+        FoundModel("", folder).stated_hash() == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    )
 
 
 def test_characters_outside_the_vocabulary_get_distinct_tokens(folder: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.inference.models import FoundModel, content_hash, find_model
+from softirr.inference.models import FoundModel, find_model
 from softirr.meaning.measures.arrays import Floats, Ints
 from softirr.meaning.measures.protocols import IndexedMeasure, Measure, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
@@ -72,7 +72,7 @@ class Embedding(IndexedMeasure):
     def __init__(self, name: str, located: FoundModel, encoder: TextEncoder) -> None:
         super().__init__(name)
         self._located, self._encoder = located, encoder
-        self._sha256 = content_hash(located.folder)
+        self._sha256 = located.content_hash()
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._counts = {"truncated": 0, "clipped": 0}  # shared with copies that have other stages
 

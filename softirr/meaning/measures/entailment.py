@@ -18,15 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.inference.models import (
-    ClassifierOptions,
-    FoundModel,
-    bundled,
-    bundled_model,
-    content_hash,
-    find_model,
-    stated_hash,
-)
+from softirr.inference.models import ClassifierOptions, FoundModel, bundled, bundled_model, find_model
 from softirr.meaning.measures.arrays import Bools, Floats, Ints
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.engines import ByLanguage, OpenedLater, open_engine, runs_on_processor
@@ -97,7 +89,7 @@ class Entailment(Measure):
     ) -> None:
         super().__init__(name)
         self._located, self._multilingual, self._options = located, multilingual, options
-        self._sha256 = content_hash(located.folder)
+        self._sha256 = located.content_hash()
         self._first = OpenedLater(partial(open_engine, located.folder), options)
         self._engine: Any = self._first
         self._waits = multilingual is not None and _can_wait(options)
@@ -121,7 +113,7 @@ class Entailment(Measure):
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs and length limit."""
         first = self._first
-        second = "" if self._multilingual is None else f" {stated_hash(self._multilingual.folder)} by script and symbol"
+        second = "" if self._multilingual is None else f" {self._multilingual.stated_hash()} by script and symbol"
         return f"nli {self._sha256}{second} {first.precision} {self.labels.entailment} {first.max_length}"
 
     def recall(self, cache: PairCache) -> None:
@@ -158,7 +150,7 @@ class Entailment(Measure):
         return Provenance(
             measure=self.raw_name,
             model=self._located.name + ("" if second is None else f", {second.name}"),
-            model_sha256=self._sha256 + ("" if second is None else f", {stated_hash(second.folder)}"),
+            model_sha256=self._sha256 + ("" if second is None else f", {second.stated_hash()}"),
             device=self._first.device_name,
             truncated_texts=self._counts["truncated"],
             precision=self._first.precision,

@@ -80,12 +80,14 @@ def test_provenance_names_model_hash_order_device_and_cut_pairs(folder: Path, tm
     assert (provenance.device, provenance.precision, provenance.model) == ("cpu", "float32", str(folder))
     assert provenance.model_sha256 is not None and len(provenance.model_sha256) == 64
     copy = shutil.copytree(folder, tmp_path / "copy")
-    assert models.content_hash(copy) == provenance.model_sha256, "the same model elsewhere is the same model"
+    assert models.FoundModel("", copy).content_hash() == provenance.model_sha256, (
+        "the same model elsewhere is the same model"
+    )
     (copy / "README.md").write_text("a card", encoding="utf-8")
-    assert models.content_hash(copy) == provenance.model_sha256
+    assert models.FoundModel("", copy).content_hash() == provenance.model_sha256
     config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
     (copy / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-5}), encoding="utf-8")
-    assert models.content_hash(copy) != provenance.model_sha256
+    assert models.FoundModel("", copy).content_hash() != provenance.model_sha256
 
 
 def test_label_order_can_be_given_by_option_or_behind_the_name(folder: Path, tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_the_folder_nli_with_a_config_is_the_bundled_model(
     shutil.copytree(folder, tmp_path / "models" / "nli")
     nli = measure("nli")
     assert (nli.name, nli.provenance().model) == ("nli", "bundled nli")
-    assert nli.provenance().model_sha256 == models.content_hash(folder)
+    assert nli.provenance().model_sha256 == models.FoundModel("", folder).content_hash()
     expected = measure(f"nli:{folder}").score(PAIRS)
     assert np.array_equal(nli.score(PAIRS), expected)
     table = AnnotationTable.from_answers(
