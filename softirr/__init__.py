@@ -45,32 +45,28 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_MODULES = {
-    "AgreementOptions": "report.inputs",
-    "AgreementReport": "report.results",
-    "AnnotationTable": "answers.table",
-    "Answer": "answers.table",
-    "Coefficient": "statistics.coefficients.intervals",
-    "Comparison": "report.comparison",
-    "Excluded": "answers.table",
-    "InputError": "errors",
-    "Policy": "meaning.policy.rules",
-    "ReadOptions": "answers.read_options",
-    "SoftirrError": "errors",
-    "agreement": "report.agreement",
-    "cohen_kappa": "report.one_coefficient",
-    "compare": "report.compare",
-    "compare_models": "report.compare_models",
-    "fleiss_kappa": "report.one_coefficient",
-    "inspect": "answers.inspection",
-    "item_agreement": "report.items",
-    "krippendorff_alpha": "report.one_coefficient",
-    "matrix_agreement": "statistics.coefficients.matrix",
-    "measure": "meaning.policy.measure",
-    "read": "answers.files",
-    "read_texts": "answers.files",
+_NAMES = {
+    "answers.files": ("read", "read_texts"),
+    "answers.inspection": ("inspect",),
+    "answers.read_options": ("ReadOptions",),
+    "answers.table": ("AnnotationTable", "Answer", "Excluded"),
+    "errors": ("InputError", "SoftirrError"),
+    "meaning.policy.measure": ("measure",),
+    "meaning.policy.rules": ("Policy",),
+    "report.agreement": ("agreement",),
+    "report.compare": ("compare",),
+    "report.compare_models": ("compare_models",),
+    "report.comparison": ("Comparison",),
+    "report.inputs": ("AgreementOptions",),
+    "report.items": ("item_agreement",),
+    "report.one_coefficient": ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha"),
+    "report.results": ("AgreementReport",),
+    "statistics.coefficients.intervals": ("Coefficient",),
+    "statistics.coefficients.matrix": ("matrix_agreement",),
 }
-"""The module below this package that each name is loaded from."""
+"""The names of each module below this package."""
+
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = tuple(sorted({"__version__", "audit", *_MODULES}))
 

@@ -184,13 +184,14 @@ def coefficient_estimate(
 
 def _method(options: AgreementOptions, ratings: Ratings, answers: AnswerScorer) -> Method:
     """The requested method of chance, or the one that fits the budget."""
-    name, drawing = options.chance, Drawing(options.seed)
+    name, target_se = options.chance, options.target_se or TARGET_SE
+    drawing = Drawing(options.seed, target_se=target_se)
     if name == "auto":
         name = "exact" if _exact_fits(ratings, answers) else "sample"
     if name == "sample" and answers.table.answers:
         pool = first_sample(answers.table.answers, is_cheap=answers.scorer.cheap)
-        drawing = Drawing(options.seed, pool, answers.ordered)
-    return Method(name, options.permutations, options.target_se or TARGET_SE, drawing)
+        drawing = Drawing(options.seed, pool, answers.ordered, target_se)
+    return Method(name, options.permutations, drawing)
 
 
 def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from softirr.answers.ratings import Floats, Marginals, Ratings
-from softirr.defaults import PERMUTATIONS, TARGET_SE
+from softirr.defaults import PERMUTATIONS
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import Chance, Equivalence
 from softirr.statistics.chance.permutation import EXPECTATIONS, permutation
@@ -22,15 +22,12 @@ class Method:
     name : {"exact", "permutation", "sample"}
     permutations : int
         Number of permutations, for ``permutation``.
-    target_se : float
-        Standard error to reach, for ``sample``.
     drawing : Drawing
         Seed of the permutations or of the sample, and how the sample is drawn.
     """
 
     name: str
     permutations: int = PERMUTATIONS
-    target_se: float = TARGET_SE
     drawing: Drawing = field(default_factory=Drawing)
 
     def chance(
@@ -57,14 +54,13 @@ class Method:
             return None
         if self.name == "exact":
             return exact(ratings, equivalence, scores, marginals=marginals)
-        drawing, target_se = self.drawing, self.target_se
         if self.name == "sample":
-            return sample(ratings, equivalence.score, scores, target_se=target_se, marginals=marginals, drawing=drawing)
+            return sample(ratings, equivalence.score, scores, self.drawing, marginals=marginals)
         return permutation(
             ratings,
             equivalence,
             permutations=self.permutations,
             marginals=marginals,
-            seed=drawing.seed,
+            seed=self.drawing.seed,
             expectations=expectations,
         )

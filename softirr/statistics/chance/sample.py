@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, Marginals, OrderedRatings, Pooling, Ratings, sums
+from softirr.defaults import TARGET_SE
 from softirr.statistics.chance.different_pairs import DifferentPairs, LeftOut
 from softirr.statistics.chance.expected import GRID, Chance, ChanceDistribution, different_pairs, on_grid
 
@@ -62,21 +63,18 @@ class Drawing:
         Number of pairs of the first round, see :func:`first_sample`.
     ordered : OrderedRatings, optional
         The ratings in an order that does not depend on their file; without, pairs are drawn in the order of the rows.
+    target_se : float
+        Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
     """
 
     seed: int = 0
     first: int = FIRST
     ordered: OrderedRatings | None = None
+    target_se: float = TARGET_SE
 
 
 def sample(
-    ratings: Ratings,
-    score: Score,
-    scores: Floats,
-    *,
-    target_se: float,
-    drawing: Drawing,
-    marginals: Marginals = "answers",
+    ratings: Ratings, score: Score, scores: Floats, drawing: Drawing, *, marginals: Marginals = "answers"
 ) -> Chance:
     """Expected agreement from a simple random sample of pairs.
 
@@ -88,10 +86,8 @@ def sample(
         The equivalence of answers k[i] and l[i].
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    target_se : float
-        Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
     drawing : Drawing
-        How the pairs are drawn.
+        How the pairs are drawn, and how many.
     marginals : {"answers", "gwet2014"}
         Which answers π consists of, see :class:`softirr.answers.ratings.Pooling`.
 
@@ -114,9 +110,9 @@ def sample(
         pairs = DifferentPairs(ratings, first, second, np.append(pairs.density, new.density))
         values = np.append(values, score(ratings.answer[first[n_scored:]], ratings.answer[second[n_scored:]]))
         chance = _Sampled(ratings, pooling, scores, pairs, values).chance
-        if chance.standard_error <= target_se:
+        if chance.standard_error <= drawing.target_se:
             return chance
-        needed = 1.1 * (chance.standard_error / target_se) ** 2
+        needed = 1.1 * (chance.standard_error / drawing.target_se) ** 2
         size = int(np.ceil(size * np.clip(needed, *_GROWTH)))
     pairs = DifferentPairs.all(ratings, pooling)
     values = score(ratings.answer[pairs.first], ratings.answer[pairs.second])

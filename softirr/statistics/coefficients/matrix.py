@@ -115,7 +115,7 @@ def matrix_agreement(
     equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights(similarity, ratings))
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left_rows], ratings.answer[comparisons.right_rows])
-    method = Method(chance, permutations, target_se, Drawing(seed))
+    method = Method(chance, permutations, Drawing(seed, target_se=target_se))
     answer_chance = method.chance(ratings, equivalence, scores)
     pooled = None if marginals == "answers" else method.chance(ratings, equivalence, scores, marginals)
     return MatrixAgreement(ratings, scores, answer_chance, summarize(ratings, scores, answer_chance, pooled))

@@ -33,14 +33,11 @@ def free_text(n_items=200, n_raters=2, *, missing=0.0, weights=False, seed=0):
     return ratings, MatrixEquivalence(upper + upper.T + np.eye(size))
 
 
-def runs(ratings, equivalence, count, **options):
+def runs(ratings, equivalence, count, target_se=0.02, marginals="answers"):
     """The chance of all pairs, and of samples with different seeds."""
     scores = scored(ratings, equivalence)
-    options = {"target_se": 0.02, **options}
-    marginals = options.get("marginals", "answers")
-    samples = [
-        sample(ratings, equivalence.score, scores, drawing=Drawing(seed, 500), **options) for seed in range(count)
-    ]
+    drawings = [Drawing(seed, 500, target_se=target_se) for seed in range(count)]
+    samples = [sample(ratings, equivalence.score, scores, drawing, marginals=marginals) for drawing in drawings]
     return exact(ratings, equivalence, scores, marginals=marginals), samples
 
 
@@ -49,14 +46,8 @@ def runs(ratings, equivalence, count, **options):
 def test_all_pairs_give_the_definition(table, marginals):
     ratings, equivalence = table
     assume(marginals == "answers" or ratings.weights is None)
-    chance = sample(
-        ratings,
-        equivalence.score,
-        scored(ratings, equivalence),
-        target_se=1e-9,
-        marginals=marginals,
-        drawing=Drawing(1),
-    )
+    scores = scored(ratings, equivalence)
+    chance = sample(ratings, equivalence.score, scores, Drawing(1, target_se=1e-9), marginals=marginals)
     truth = Direct(ratings, equivalence.matrix, marginals)
     for name in ("cohen", "pooled", "similarity"):
         assert getattr(chance, name) == pytest.approx(getattr(truth, name), abs=1e-10), name
@@ -127,7 +118,7 @@ def test_rare_rater_pairs_take_the_mean_of_all():
 def test_same_seed_gives_the_same_values():
     ratings, equivalence = free_text()
     scores = scored(ratings, equivalence)
-    first, second = (sample(ratings, equivalence.score, scores, target_se=0.01, drawing=Drawing(3)) for _ in range(2))
+    first, second = (sample(ratings, equivalence.score, scores, Drawing(3, target_se=0.01)) for _ in range(2))
     assert first.pooled == second.pooled and np.array_equal(first.cohen, second.cohen)
 
 

@@ -35,7 +35,7 @@ def coverage(population: Population, n_items: int, chance: str) -> dict[str, flo
         expected = (
             exact(ratings, equivalence, scores)
             if chance == "exact"
-            else sample(ratings, equivalence.score, scores, target_se=0.005, drawing=Drawing(number))
+            else sample(ratings, equivalence.score, scores, Drawing(number, target_se=0.005))
         )
         coefficients = summarize(ratings, scores, expected).coefficients
         for name, value in truth.items():
