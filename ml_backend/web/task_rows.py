@@ -23,7 +23,7 @@ from ml_backend.web.panel_cards import sentence_field
 from softirr.answers.labelstudio_results import readable_name
 from softirr.numbers import plural
 from softirr.report.task_sentence import LONGEST_SENTENCE, isolated, listed, task_sentence
-from softirr.report.view.rows import dissenter, priority
+from softirr.report.view.rows import priority
 
 BATCH = 500
 _COLUMNS = (tasks.c.number, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash, tasks.c.details)
@@ -56,8 +56,7 @@ def candidate(task: int, agreement: float, pairs: Iterable[Sequence[Any]]) -> Ca
     """Return a task with its priority in the queue."""
     values = [(str(a), str(b), float(value)) for a, b, value in pairs]
     n_raters = len({rater for a, b, _ in values for rater in (a, b)})
-    _, without = dissenter(agreement, values) or (None, None)
-    return Candidate(task, priority(agreement, n_raters, without), agreement, n_raters)
+    return Candidate(task, priority(agreement, n_raters, values), agreement, n_raters)
 
 
 @dataclass(frozen=True)

@@ -118,9 +118,9 @@ class Drawing:
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         self._shapes.append(f'<line {ends} stroke="{_color(color)}" stroke-width="{width:g}"{dashes}/>')
 
-    def dot(self, x: float, y: float, color: str = "same", radius: float = 4.5) -> None:
+    def dot(self, x: float, y: float, radius: float = 4.5) -> None:
         """A filled circle."""
-        self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{_color(color)}"/>')
+        self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{_color("same")}"/>')
 
     def area(self, x: float, y: float, width: float, height: float) -> None:
         """A pale rectangle behind other shapes."""

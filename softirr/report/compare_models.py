@@ -88,8 +88,8 @@ def compare_models(
     refuse_weights(table, "A comparison")
     with open_scoring(measure, options, cache, progress) as scoring:
         judged = JudgedRaters(scoring.answers(table), judgments) if judgments else None
-        contrasts = _Contrasts(table, people, coefficient, scoring, judged)
-        contrasts.add(model_names)
+        contrasts = _Contrasts(people, coefficient, scoring, judged)
+        contrasts.add(table, model_names)
         tests = _alternative_tests(table, scoring, model_names, people, epsilon)
         each_person = _each_with_the_others(table.part(raters=people), coefficient, scoring)
     return Comparison(
@@ -165,7 +165,6 @@ def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> 
 class _Contrasts:
     """The agreement of each model with the people, and of the people with each other on the same items."""
 
-    table: AnnotationTable
     people: Sequence[str]
     coefficient: str
     scoring: Scoring
@@ -175,7 +174,7 @@ class _Contrasts:
     warnings: list[str] = field(default_factory=list)
     misfits: dict[str, None] = field(default_factory=dict)
 
-    def add(self, models: Sequence[str]) -> None:
+    def add(self, table: AnnotationTable, models: Sequence[str]) -> None:
         """Compare some models; a single one is compared with "the others".
 
         Raises
@@ -183,7 +182,7 @@ class _Contrasts:
         InputError
             If no model shares an item with two people.
         """
-        table, comparable = self.table, comparable_items(self.table.part(raters=self.people))
+        comparable = comparable_items(table.part(raters=self.people))
         self.warnings += [*reading_notes({"": table}), *(self.judged.warnings if self.judged else ())]
         for model in models:
             answered = {table.items[item] for item in table.item[table.rater == table.raters.index(model)].tolist()}

@@ -5,7 +5,7 @@ They are estimated by :mod:`softirr.statistics.evidence.estimator`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,6 @@ from softirr.errors import InputError
 from softirr.json_object import JsonObject
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import pairs_used_for
-from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences, script_warnings
 from softirr.meaning.policy.measure import policy_of
 from softirr.numbers import plural
@@ -195,10 +194,16 @@ def with_fit(scored_table: Scored) -> Estimated:
         return Estimated(**vars(scored_table))
     similarity, n_answers = (None, 0) if chance is None else (chance.similarity, chance.distinct)
     misfits = misfit_sentences(measure, table.texts, similarity=similarity, n_answers=n_answers)
-    across_scripts = script_warnings(table, scored_table.ratings) if measure.raw_name == BUNDLED else ()
-    warnings = (*across_scripts, *_direction_warnings(measure))
+    choice, warnings = policy_of(measure).more_general, list[str]()
+    if measure.raw_name == BUNDLED:
+        warnings += script_warnings(table, scored_table.ratings)
+    if choice != "graded" and not measure.directional:
+        warnings.append(
+            f"The measure {measure.raw_name} does not tell which text is more general, so the policy's choice "
+            f"{choice} changes nothing."
+        )
     record = record_of(recorded_provenance(measure), fits=not misfits)
-    return Estimated(**vars(scored_table), misfits=misfits, warnings=warnings, record=record)
+    return Estimated(**vars(scored_table), misfits=misfits, warnings=tuple(warnings), record=record)
 
 
 def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimated:
@@ -232,16 +237,6 @@ def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimat
             frames.design, summary.measured, summary.by_measure, estimates.record, judged, design_index
         )
     return replace(estimates, posterior=posterior, collected=collected)
-
-
-def _direction_warnings(measure: Measure) -> Iterator[str]:
-    """A warning if the policy chooses among directions that the measure does not have."""
-    choice = policy_of(measure).more_general
-    if choice != "graded" and not measure.directional:
-        yield (
-            f"The measure {measure.raw_name} does not tell which text is more general, so the policy's choice "
-            f"{choice} changes nothing."
-        )
 
 
 def _design_index(ratings: Ratings, frames: Frames) -> Ints:

@@ -194,13 +194,12 @@ def _differences(field: Mapping[str, Any], raters: Sequence[str], threshold: flo
         if not deviating or not agreeing or any((rater, second) in explained for rater in deviating):
             continue
         texts = meanings[second][deviating[0]], meanings[first][agreeing[0]]
-        is_majority = 2 * len(meanings[first]) > len(raters)
-        explained |= {(rater, index) for rater in deviating for index in (first, second)}
-        if is_majority:
+        if 2 * len(meanings[first]) > len(raters):
+            explained |= set(product(deviating, (first, second)))
             yield _Difference("instead", deviating, *texts)
         else:
-            explained |= {(rater, index) for rater in agreeing for index in (first, second)}
-            yield _Difference("against", agreeing, texts[1], texts[0], deviating)
+            explained |= set(product((*deviating, *agreeing), (first, second)))
+            yield _Difference("against", agreeing, *texts[::-1], deviating)
     yield from _unequal_wordings(field, meanings, threshold)
     only, lacking = [], []
     for index, meaning in enumerate(meanings):

@@ -172,7 +172,7 @@ def meaning_row(cluster: Mapping[str, Any], names: Names, links: Links) -> Meani
     )
 
 
-def priority(agreement: float, n_raters: int, without: float | None = None) -> float:
+def priority(agreement: float, n_raters: int, pairs: Iterable[Sequence[Any]] = ()) -> float:
     """How much a review of an item helps: the higher, the sooner.
 
     A review helps most if agreement is low and many raters are concerned, and is quickest if one rater differs
@@ -181,8 +181,8 @@ def priority(agreement: float, n_raters: int, without: float | None = None) -> f
 
     Parameters
     ----------
-    without : float, optional
-        Agreement without the :func:`dissenter`, where there is one.
+    pairs : iterable of (str, str, float)
+        Two raters and the equivalence of their answers, in which the :func:`dissenter` is looked for.
 
     Returns
     -------
@@ -191,10 +191,12 @@ def priority(agreement: float, n_raters: int, without: float | None = None) -> f
 
     Examples
     --------
-    >>> priority(0.3, 2), priority(0.3, 4), priority(0.3, 3, 0.9)
+    >>> pairs = [("ann", "ben", 0.9), ("ann", "cleo", 0.0), ("ben", "cleo", 0.0)]
+    >>> priority(0.3, 2), priority(0.3, 4), priority(0.3, 3, pairs)
     (0.88, 1.05, 1.28)
     """
-    gain = 0.0 if without is None else without - agreement
+    _, without = dissenter(agreement, pairs) or (None, agreement)
+    gain = without - agreement
     return round((1.0 - agreement) * (1.0 + log2(max(2, n_raters)) / 4.0) + gain / 2.0, 2)
 
 
@@ -241,12 +243,10 @@ def item_priority(item: Mapping[str, Any]) -> float | None:
     item : mapping
         An entry of ``items`` of ``AgreementReport.to_dict()``.
     """
-    agreement = item["agreement"]
-    if agreement is None:
+    if item["agreement"] is None:
         return None
-    pairs = [(*pair["raters"], pair["equivalence"]) for pair in item["pairs"]]
-    _, without = dissenter(agreement, pairs) or (None, None)
-    return priority(agreement, item["n_raters"], without)
+    pairs = ((*pair["raters"], pair["equivalence"]) for pair in item["pairs"])
+    return priority(item["agreement"], item["n_raters"], pairs)
 
 
 def in_triage_order(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
