@@ -11,21 +11,12 @@ from softirr.defaults import THRESHOLD
 from softirr.meaning.policy.attributes import KIND_NAMES
 from softirr.meaning.policy.rules import Policy
 from softirr.numbers import number, plural
-from softirr.report.fields import field_row as own_field
-from softirr.report.fields import left_out_lines
+from softirr.report.fields import field_row, left_out_lines
 from softirr.report.key_figures import is_exact
+from softirr.report.view import rows
 from softirr.report.view.advice import cause_of, next_step_of
 from softirr.report.view.names import Links, Names, adapted
 from softirr.report.view.parts import View
-from softirr.report.view.rows import (
-    coefficient_rows,
-    field_row,
-    in_triage_order,
-    item_row,
-    meaning_row,
-    pair_rows,
-    person_rows,
-)
 from softirr.report.view.verdict import verdict_of
 from softirr.statistics.coefficients.registry import coefficient_title
 from softirr.text import printable
@@ -72,23 +63,23 @@ def view(report: Mapping[str, Any], names: Names | None = None, links: Links | N
     names, links = names or Names(), links or Links()
     verdict = verdict_of(report, names)
     cause = cause_of(report, names, links)
-    items, reason_counts = in_triage_order(report["items"]), report.get("reasons") or {}
+    items, reason_counts = rows.in_triage_order(report["items"]), report.get("reasons") or {}
     reasons = [(kind.get("name", kind["kind"]), kind["items"]) for kind in reason_counts.get("kinds") or ()]
-    fields = report.get("fields") or ([own_field("answers", report)] if is_exact(report) else ())
-    rows = partial(item_row, names=names, links=links, threshold=1.0 if is_exact(report) else THRESHOLD)
+    fields = report.get("fields") or ([field_row("answers", report)] if is_exact(report) else ())
+    item_row = partial(rows.item_row, names=names, links=links, threshold=1.0 if is_exact(report) else THRESHOLD)
     return View.of(
         report,
         verdict=verdict,
         cause=cause,
         next_step=next_step_of(report, verdict, cause, names, links),
-        fields=tuple(field_row(field, names) for field in fields),
-        people=person_rows(report, names, links),
-        pairs=pair_rows(report, names),
-        items=tuple(map(rows, items)),
-        uncompared=tuple(rows(item) for item in report["items"] if item["agreement"] is None),
+        fields=tuple(rows.field_row(field, names) for field in fields),
+        people=rows.person_rows(report, names, links),
+        pairs=rows.pair_rows(report, names),
+        items=tuple(map(item_row, items)),
+        uncompared=tuple(item_row(item) for item in report["items"] if item["agreement"] is None),
         order=_order(items, names),
-        meanings=tuple(meaning_row(cluster, names, links) for cluster in report.get("meanings") or ()),
-        coefficients=tuple(coefficient_rows(report, names)),
+        meanings=tuple(rows.meaning_row(cluster, names, links) for cluster in report.get("meanings") or ()),
+        coefficients=tuple(rows.coefficient_rows(report, names)),
         audit=tuple(_audit(report.get("audit"))),
         what_if=tuple(_what_if(reason_counts.get("what_if") or ())),
         reasons=tuple(sorted(reasons, key=lambda row: -row[1])),
