@@ -21,9 +21,8 @@ from torch.nn import functional as F
 from softirr.errors import InputError
 from softirr.inference.loading import DAMAGED
 
-_TRAINED_HERE = "training.json"
-"""``python -m lab.train`` writes this file into its folders."""
-_FILES = (_TRAINED_HERE, "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+_FILES = ("training.json", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+"""``python -m lab.train`` writes these files; the first one shows that it did."""
 _WORDS = "bert.embeddings.word_embeddings.weight"
 _SCALE = "bert.embeddings.word_embeddings.scale"
 """Scale of each row of the word table if that is stored as int8, shape (words, 1)."""

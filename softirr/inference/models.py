@@ -16,7 +16,6 @@ from softirr.meaning.lexicon import rows
 _TOKENIZER_FILE = re.compile(
     r"tokenizer|vocab|merges|special_tokens|added_tokens|spiece|sentencepiece|spm|chat_template"
 )
-_WEIGHTS_FILE = re.compile(r"\.(safetensors|bin)$")
 _SETTINGS_FILE = re.compile(r"(^|/)(config|modules|config_sentence_transformers|sentence_bert_config)\.json$")
 PRECISIONS = ("auto", "int8", "float32", "bfloat16", "float16")
 
@@ -72,7 +71,7 @@ class FoundModel:
         safe = any(name.endswith(".safetensors") for name in names)
         total = hashlib.sha256()
         for path, name in zip(files, names, strict=True):
-            if _WEIGHTS_FILE.search(name):
+            if name.endswith((".safetensors", ".bin")):
                 if safe and name.endswith(".bin"):
                     continue
             elif not (_SETTINGS_FILE.search(name) or _TOKENIZER_FILE.search(name)):

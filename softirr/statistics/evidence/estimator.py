@@ -21,7 +21,7 @@ Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient predict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -91,7 +91,7 @@ class Estimates:
         expected, self.expected_error = self._expected()
         covered = [entry for entry in registry.DEFINITIONS if entry.audited and entry.key in measured]
         defined = [entry for entry in covered if measured[entry.key].value is not None]
-        rows = self._over_each([entry.over_draws for entry in defined])
+        rows: Iterable[Floats] = self._over_each([entry.over_draws for entry in defined]) if defined else ()
         self.draws = {entry.key: row for entry, row in zip(defined, rows, strict=True)}
         self.coefficients = {entry.key: self._covered(entry, measured[entry.key], expected) for entry in covered}
         self.expected = {
@@ -115,8 +115,6 @@ class Estimates:
 
     def _over_each(self, functions: Sequence[Callable[[Draws], Floats]]) -> Floats:
         """Functions of the draws, shape (n, K), which share what they have in common."""
-        if not functions:
-            return np.zeros((0, self._draws.n_draws))
         return self.over(lambda draws: np.stack([function(draws) for function in functions]))
 
     def of_pairs(self, pairs: Ints, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
