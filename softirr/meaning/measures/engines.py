@@ -114,7 +114,7 @@ class OpenedLater:
     def __init__(self, open_engine: Callable[[ClassifierOptions], Engine], options: ClassifierOptions) -> None:
         self._open_engine, self._options = open_engine, options
         self._engine: Engine | None = None
-        self._recalled: tuple[str, int] | None = None
+        self._recalled: tuple[str, int, str] | None = None
         self._lock = Lock()
 
     def opened(self) -> Engine:
@@ -140,25 +140,17 @@ class OpenedLater:
         key, row = f"format of {model} on {_machine()}", [(text_hash("number and length"),) * 2]
         values, is_known = cache.get(key, row)
         if self._engine is None and is_known.any():
-            self._recalled = PRECISIONS[int(values[0, 0])], int(values[0, 1])
+            self._recalled = PRECISIONS[int(values[0, 0])], int(values[0, 1]), "cpu"
         else:
-            self._recalled = self.precision, self.max_length
-            cache.put(key, row, np.array([[PRECISIONS.index(self.precision), self.max_length]], dtype=np.float64))
+            self._recalled = precision, max_length, _ = self.format()
+            cache.put(key, row, np.array([[PRECISIONS.index(precision), max_length]], dtype=np.float64))
 
-    @property
-    def precision(self) -> str:
-        """Number format of the weights."""
-        return self._recalled[0] if self._recalled else self.opened().precision
-
-    @property
-    def max_length(self) -> int:
-        """Most tokens of a pair."""
-        return self._recalled[1] if self._recalled else self.opened().max_length
-
-    @property
-    def device_name(self) -> str:
-        """Device that runs the model."""
-        return "cpu" if self._recalled else self.opened().device_name
+    def format(self) -> tuple[str, int, str]:
+        """Number format of the weights, most tokens of a pair, and the device that runs the model."""
+        if self._recalled is not None:
+            return self._recalled
+        engine = self.opened()
+        return engine.precision, engine.max_length, engine.device_name
 
     def run(self, *pairs: Any) -> Any:
         """Logits of directed pairs."""

@@ -112,9 +112,9 @@ class Entailment(Measure):
     @property
     def cache_key(self) -> str:
         """Content of the model, number format, meaning of the outputs and length limit."""
-        first = self._first
+        precision, max_length, _ = self._first.format()
         second = "" if self._multilingual is None else f" {self._multilingual.stated_hash()} by script and symbol"
-        return f"nli {self._sha256}{second} {first.precision} {self.labels.entailment} {first.max_length}"
+        return f"nli {self._sha256}{second} {precision} {self.labels.entailment} {max_length}"
 
     def recall(self, cache: PairCache) -> None:
         """Take the number format of the bundled model from the cache, so that it is opened for new pairs only."""
@@ -147,13 +147,14 @@ class Entailment(Measure):
         Both bundled models are named, whether or not a pair needed the second one: the cache may have its score.
         """
         second = self._multilingual
+        precision, _, device = self._first.format()
         return Provenance(
             measure=self.raw_name,
             model=self._located.name + ("" if second is None else f", {second.name}"),
             model_sha256=self._sha256 + ("" if second is None else f", {second.stated_hash()}"),
-            device=self._first.device_name,
+            device=device,
             truncated_texts=self._counts["truncated"],
-            precision=self._first.precision,
+            precision=precision,
             label_order=str(self.labels),
         )
 

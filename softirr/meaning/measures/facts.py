@@ -22,8 +22,6 @@ VERSION = 12
 """Version of the rules, part of the keys of cached scores and of the provenance."""
 SIDE, SIGN = "side", "sign"
 """Quantities of sides and signs."""
-LEFT, RIGHT, BOTH = 1, 2, 3
-"""Codes of sides, as bits."""
 LONGEST = 2_000
 """Maximum number of characters of a text; the facts of longer texts are not read."""
 MOST_WORDS = 12
@@ -42,10 +40,10 @@ _BREAK = re.compile(rf"\s*(?:[;.]\s|\b{any_of(word_list('break'))}\b)\s*", re.IG
 _SMALL = frozenset(word_list("small"))
 _SIDE_CODES = {
     word.rstrip("."): code
-    for side, code in (("left", LEFT), ("right", RIGHT), ("bilateral", BOTH))
-    for word in wordings("side", value=side)
-} | {word: code for side, code in (("left", LEFT), ("right", RIGHT), ("both", BOTH)) for word in word_list(side)}
-"""Codes of the words for sides, in English and in other languages."""
+    for side, code in (("left", 1), ("right", 2), ("bilateral", 3))
+    for word in (*wordings("side", value=side), *word_list(side))
+}
+"""Codes, as bits, of the words for sides, in English and in other languages."""
 _SIDE = re.compile(
     rf"(?<![\w-])((?i:{any_of(word for word in _SIDE_CODES if len(word) > 1)})|(?<!\d\s)[LR](?![\w-]|\s?\d))"
     r"(?:[\s-]sided?)?(?!\w)\.?(?!\d)"

@@ -8,7 +8,6 @@ measure compares the texts.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -213,32 +212,17 @@ def _related_groups(lookup: NameLookup, groups: Sequence[tuple[Concept, ...]]) -
     return keys, np.array([values[pair] for pair in pairs], dtype=np.float64).reshape(-1, 2)
 
 
-def with_terminology(
-    measure: Measure, terminologies: Sequence[str | os.PathLike[str] | Terminology], *, name: str | None = None
-) -> Measure:
+def with_terminology(measure: Measure, terminologies: Sequence[Terminology], *, name: str | None = None) -> Measure:
     """The measure with terminologies in which texts are looked up first, after those that it has.
 
     Parameters
     ----------
-    terminologies : sequence of path or Terminology
-        As for :func:`softirr.meaning.terminology`.
     name : str, optional
         Name of the result.
-
-    Raises
-    ------
-    InputError
-        If `terminologies` is empty, or one can't be read.
     """
-    if not terminologies:
-        raise InputError("A terminology is needed: name the path of one.")
-    opened = [
-        source if isinstance(source, Terminology) else opened_terminology(os.fspath(source)) for source in terminologies
-    ]
     present = measure.stage(Terminologies)
-    if present is not None:
-        opened = [*present.lookup.terminologies, *opened]
-    return measure.with_stage(Terminologies(NameLookup(opened), name))
+    earlier = () if present is None else present.lookup.terminologies
+    return measure.with_stage(Terminologies(NameLookup([*earlier, *terminologies]), name))
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
@@ -253,7 +237,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         raise InputError("The measure terminology needs a path: terminology:PATH.")
     if options:
         raise InputError(f"The measure {name} does not take these options: {', '.join(sorted(options))}.")
-    return with_terminology(Exact(), [model], name=f"{name}:{model}")
+    return with_terminology(Exact(), [opened_terminology(model)], name=f"{name}:{model}")
 
 
 def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:

@@ -186,9 +186,10 @@ def measure(
     result = raw_measure(name, **options)
     if terminology:
         from softirr.meaning.measures.known_pairs import with_terminology
+        from softirr.meaning.terminology import opened_terminology
 
         paths = [terminology] if isinstance(terminology, (str, os.PathLike)) else terminology
-        result = with_terminology(result, paths)
+        result = with_terminology(result, [opened_terminology(os.fspath(path)) for path in paths])
     if policy is None:
         return result
     if isinstance(policy, Mapping):

@@ -21,6 +21,7 @@ from softirr.meaning.measures.known_pairs import Decisions, with_terminology
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
+from softirr.meaning.terminology import load
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 
 TEXTS = [
@@ -66,7 +67,7 @@ def _number(text: str) -> float:
 
 def _by_table(folder: Path) -> Any:
     (folder / "terms.csv").write_text("id,name,synonym\n1,fever,pyrexia\n2,rash,\n", encoding="utf-8")
-    return with_terminology(Noisy(), [str(folder / "terms.csv")])
+    return with_terminology(Noisy(), [load(str(folder / "terms.csv"))])
 
 
 KINDS: dict[str, Callable[[Path], Any]] = {

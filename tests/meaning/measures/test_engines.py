@@ -69,7 +69,7 @@ def test_known_format_opens_nothing_until_a_pair_comes(later: Any, opened: list[
     assert opened == ["auto"]
     engine = later()
     engine.recall(cache, "model")
-    assert (engine.precision, engine.max_length, engine.device_name) == ("bfloat16", 128, "cpu")
+    assert engine.format() == ("bfloat16", 128, "cpu")
     engine.close()
     assert opened == ["auto"]
     assert engine.run([], np.zeros(0), np.zeros(0)) == "bfloat16" and opened == ["auto", "bfloat16"]
@@ -105,11 +105,11 @@ def test_only_a_model_that_is_certain_to_run_on_the_processor_waits(
 def test_every_number_format_is_kept(later: Any, opened: list[str]) -> None:
     for precision in PRECISIONS[1:]:
         cache = PairCache()
-        opened_engine = SimpleNamespace(precision=precision, max_length=7)
+        opened_engine = SimpleNamespace(precision=precision, max_length=7, device_name="cpu")
         OpenedLater(lambda _, engine=opened_engine: engine, ClassifierOptions()).recall(cache, "model")
         engine = later()
         engine.recall(cache, "model")
-        assert (engine.precision, engine.max_length) == (precision, 7) and not opened
+        assert engine.format() == (precision, 7, "cpu") and not opened
 
 
 def test_engines_by_name(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from softirr import AnnotationTable, Answer
 from softirr.meaning.measures.known_pairs import with_terminology
 from softirr.meaning.measures.languages import ENGLISH, project_language
 from softirr.meaning.measures.suitability import FEWEST_TEXTS, misfit_sentences, pairs_across_scripts
+from softirr.meaning.terminology import load
 from tests.meaning.measures.function_measures import FunctionMeasure
 
 SAMPLES = 15
@@ -96,7 +97,7 @@ def test_texts_of_a_terminology_need_no_model(tmp_path):
     file = tmp_path / "house.csv"
     rows = "".join(f"{k},meaning {k},{text}\n" for k, text in enumerate(foreign()["fr"]))
     file.write_text(f"id,name,synonym\n{rows}", encoding="utf-8")
-    measure = with_terminology(BUNDLED, [str(file)])
+    measure = with_terminology(BUNDLED, [load(str(file))])
     assert not misfit_sentences(measure, foreign()["fr"])
     assert "German" in misfit_sentences(measure, foreign()["de"])[0]
     assert not misfit_sentences(measure, foreign()["de"][: FEWEST_TEXTS - 1])
