@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
+from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled
 from softirr.meaning.lexicon import rows
 from softirr.meaning.measures.protocols import Measure
 
@@ -165,9 +165,7 @@ def catalogue() -> list[CatalogueEntry]:
 
 def _bundled(entry: CatalogueEntry) -> CatalogueEntry:
     entry = replace(entry, summary=f"{entry.summary} by the bundled model")
-    try:
-        model = bundled_model()
-    except InputError:
+    if (model := bundled("nli")) is None:
         return replace(entry, installed=False)
     size = f"{sum(p.stat().st_size for p in model.folder.rglob('*.safetensors')) / 1e6:.0f} MB"
     return replace(entry, size=size, model=model.name)

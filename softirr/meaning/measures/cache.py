@@ -68,11 +68,11 @@ class PairCache:
         """
         values, is_known = np.zeros((len(pairs), 2), dtype=np.float64), np.zeros(len(pairs), dtype=bool)
         for start in range(0, len(pairs), ROWS_AT_ONCE):
-            keys = _keys(model, pairs[start : start + ROWS_AT_ONCE])
+            batch = slice(start, start + ROWS_AT_ONCE)
+            keys = _keys(model, pairs[batch])
             rows = self._guarded(self._read, keys)
-            for index, key in enumerate(keys, start):
-                if key in rows:
-                    values[index], is_known[index] = rows[key], True
+            values[batch] = [rows.get(key, (0.0, 0.0)) for key in keys]
+            is_known[batch] = [key in rows for key in keys]
         return values, is_known
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Floats) -> None:

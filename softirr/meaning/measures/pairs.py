@@ -92,7 +92,9 @@ class PairScorer:
             left_texts, right_texts = np.repeat(rows, len(cols)), np.tile(cols, len(rows))
             return self.score(left_texts, right_texts).astype(np.float32).reshape(len(rows), len(cols))
         a, b = self._ids[rows], self._ids[cols]
-        self.pairs_scored += _different_pairs(a, b)
+        n_rows, n_columns, n_common = len(np.unique(a)), len(np.unique(b)), len(np.intersect1d(a, b))
+        # cells of both orders are one pair, and a text with itself is none
+        self.pairs_scored += n_rows * n_columns - n_common * (n_common + 1) // 2
         return self._pipeline.block(a, b, lambda rows, columns: self.measure.block(self._texts, rows, columns))
 
     def _measured_once(self, left_texts: Ints, right_texts: Ints) -> Floats:
@@ -173,13 +175,6 @@ def _both(low: Ints, high: Ints) -> Iterator[tuple[int, int]]:
 def _turned(directions: Floats, is_turned: Bools) -> Floats:
     """The directions, exchanged for turned pairs."""
     return np.where(is_turned[:, None], directions[:, ::-1], directions)
-
-
-def _different_pairs(a: Ints, b: Ints) -> int:
-    """Number of unordered pairs of different texts in a block: cells of both orders count once."""
-    rows, columns = np.unique(a), np.unique(b)
-    n_common = len(np.intersect1d(rows, columns, assume_unique=True))
-    return len(rows) * len(columns) - n_common - n_common * (n_common - 1) // 2
 
 
 _COUNTED: ContextVar[dict[int, str] | None] = ContextVar("counted", default=None)
