@@ -107,33 +107,31 @@ def open_pairs(texts_by_rater: Mapping[str, Sequence[str]], score: Score) -> lis
     values = iter(score(pairs).tolist() if pairs else ())
     result: list[OpenPair] = []
     for raters, left_texts, right_texts in differing:
-        if left_texts and right_texts:
-            p = list(islice(values, len(left_texts) * len(right_texts)))
-            result += _of_sets(raters, left_texts, right_texts, p)
-        else:
-            result += [OpenPair(raters, (text, None), 0) for text in left_texts]
-            result += [OpenPair(raters, (None, text), 1) for text in right_texts]
+        in_row = [list(islice(values, len(right_texts))) for _ in left_texts]
+        result += _of_sets(raters, left_texts, right_texts, in_row)
     return result
 
 
 def _of_sets(
-    raters: tuple[str, str], left_texts: Sequence[str], right_texts: Sequence[str], p: list[float]
+    raters: tuple[str, str], left_texts: Sequence[str], right_texts: Sequence[str], in_row: Sequence[list[float]]
 ) -> Iterator[OpenPair]:
-    """The open pairs of two sets; `p` is row by row how equal their texts are."""
-    width = len(right_texts)
-    in_row = [p[start : start + width] for start in range(0, len(p), width)]
-    in_column = [p[column::width] for column in range(width)]
-    rows = {row: None for row, values in enumerate(in_row) if max(values) < THRESHOLD}
-    columns = {column: None for column, values in enumerate(in_column) if max(values) < THRESHOLD}
+    """The open pairs of two sets; `in_row` is how equal each left text is to the right ones."""
+    in_column = [[row[column] for row in in_row] for column in range(len(right_texts))]
+    rows = {row: None for row, values in enumerate(in_row) if max(values, default=0.0) < THRESHOLD}
+    columns = {column: None for column, values in enumerate(in_column) if max(values, default=0.0) < THRESHOLD}
     for _, row, column in sorted((-in_row[row][column], row, column) for row in rows for column in columns):
         if row in rows and column in columns:
             del rows[row], columns[column]
             yield OpenPair(raters, (left_texts[row], right_texts[column]))
     for row in rows:
-        yield OpenPair(raters, (left_texts[row], right_texts[in_row[row].index(max(in_row[row]))]), 0)
+        yield OpenPair(raters, (left_texts[row], _closest(right_texts, in_row[row])), 0)
     for column in columns:
-        closest = in_column[column].index(max(in_column[column]))
-        yield OpenPair(raters, (left_texts[closest], right_texts[column]), 1)
+        yield OpenPair(raters, (_closest(left_texts, in_column[column]), right_texts[column]), 1)
+
+
+def _closest(texts: Sequence[str], values: Sequence[float]) -> str | None:
+    """The first text with the highest value; None if the other rater wrote nothing."""
+    return texts[values.index(max(values))] if texts else None
 
 
 def explain_items(
