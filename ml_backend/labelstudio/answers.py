@@ -90,7 +90,7 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     """
     if not reading.other_names:
         return {}
-    kinds = field_controls([{"annotations": list(_turns_of(task))}])
+    kinds = field_controls(_turns_of(task))
     fields: dict[str, Any] = {}
     settings, older = reading.settings, {}
     for position, annotation in enumerate(mappings(task.get("annotations")) if reading.names is not None else ()):

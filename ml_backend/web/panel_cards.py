@@ -93,7 +93,7 @@ def other_field(
         "kind": kind,
         "values": [{"values": list(chosen_values), "raters": raters} for chosen_values, raters in ordered],
         "suggestion": None if agreed is None else list(agreed),
-        "suggested_by": find_kind(kind).agreed_by,
+        "suggested_by": "majority" if find_kind(kind).number is None else "median",
     }
 
 

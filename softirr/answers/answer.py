@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from softirr.answers.regions import Region
 from softirr.errors import InputError
@@ -46,8 +46,8 @@ class Answer:
     written: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        texts: Any = (self.texts,) if isinstance(self.texts, str) else self.texts
-        texts_of_answer = tuple(texts) if isinstance(texts, Iterable) else (texts,)
+        is_single = isinstance(self.texts, str) or not isinstance(self.texts, Iterable)
+        texts_of_answer = (self.texts,) if is_single else tuple(self.texts)
         for text in texts_of_answer:
             if not isinstance(text, str):
                 raise InputError(
@@ -110,7 +110,7 @@ class RawField:
     is_separate : bool
         Whether each text is one value, so that lists in a text are not split.
     columns : tuple of (str, str)
-        Role and name of each column that was read.
+        Role and name of each column that was read; by default the field itself.
     is_merged : bool
         Whether the reader has chosen one answer of each rater, so that several rows are its parts.
     from_cells : bool

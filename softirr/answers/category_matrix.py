@@ -9,17 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.ratings import Ratings
-from softirr.answers.values import is_missing
+from softirr.answers.rows import is_missing
 from softirr.errors import InputError
 from softirr.text import shortened
 
 _EXACT_FLOAT = 2**53
 """Larger floats do not distinguish neighboring whole numbers."""
-_SHAPE = "it must have one row per item and one column per rater"
-_WAY_OUT = (
-    "a category is a whole number from 0; None, NaN, masked and negative cells are missing. "
-    "Texts belong in softirr.agreement or softirr.krippendorff_alpha"
-)
 
 
 def matrix_ratings(matrix: Any, *, renumber: bool = False) -> Ratings:
@@ -48,7 +43,7 @@ def matrix_ratings(matrix: Any, *, renumber: bool = False) -> Ratings:
     if array is None or array.ndim != 2:
         raise InputError(
             f"The matrix is of type {type(matrix).__name__} and does not have two dimensions, or has rows of different "
-            f"lengths: {_SHAPE}."
+            "lengths: it must have one row per item and one column per rater."
         )
     values, is_present = np.ma.getdata(array), ~np.ma.getmaskarray(array)
     if values.dtype.kind == "f":
@@ -62,7 +57,11 @@ def matrix_ratings(matrix: Any, *, renumber: bool = False) -> Ratings:
         wrong = categories.index(None)
         value = cells[wrong].item() if isinstance(cells[wrong], np.generic) else cells[wrong]
         location = f"Row {item[wrong] + 1}, column {rater[wrong] + 1}"
-        raise InputError(f"{location} of the matrix is {shortened(repr(value), 40)}: {_WAY_OUT}.")
+        raise InputError(
+            f"{location} of the matrix is {shortened(repr(value), 40)}: a category is a whole number from 0; None, "
+            "NaN, masked and negative cells are missing. Texts belong in softirr.agreement or "
+            "softirr.krippendorff_alpha."
+        )
     category = np.array(categories, dtype=object)
     is_rated = category >= 0
     item, rater, category = item[is_rated], rater[is_rated], category[is_rated]

@@ -26,39 +26,6 @@ _EXTRA = ("chatmessage", "reactcode", "")
 """Types of results that are fields only if they are named, or nothing else is there; with the types of labels."""
 
 
-def check_task(task: Mapping[str, Any], location: str, *, has_predictions: bool) -> None:
-    """Refuse a task that can't be read as it was exported.
-
-    Parameters
-    ----------
-    task : mapping
-        An entry of the export, with the key ``annotations``.
-    location : str
-        Its file, line and id, for messages.
-    has_predictions : bool
-        Whether its predictions count as raters, and are checked too.
-
-    Raises
-    ------
-    InputError
-        Names the annotation or prediction and its damage.
-    """
-    dated: dict[tuple[str, str], bool] = {}
-    for annotation, entry_location in _entries(task, "annotation", location):
-        user = _checked_user(annotation, entry_location)
-        for key in ("updated_at", "created_at"):
-            date = annotation.get(key)
-            if date is not None and not (isinstance(date, str) and _DATE.match(date)):
-                raise InputError(f"{entry_location}: {key} is not a date.")
-            if dated.setdefault((key, user), date is not None) != (date is not None):
-                raise InputError(
-                    f"{entry_location}: {key} is missing, so that the newer of two answers by one user is not known."
-                )
-    for prediction, entry_location in _entries(task, "prediction", location) if has_predictions else ():
-        if not isinstance(prediction.get("model_version"), str | None):
-            raise InputError(f"{entry_location}: its model_version is not a text.")
-
-
 def _entries(task: Mapping[str, Any], what: str, location: str) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yield the annotations or predictions of a task with checked results, each with its location."""
     entries = task.get(f"{what}s")
@@ -72,7 +39,12 @@ def _entries(task: Mapping[str, Any], what: str, location: str) -> Iterator[tupl
         id = entry.get("id")
         is_named = isinstance(id, int | str) and not isinstance(id, bool)
         entry_location = f"{location}: {what} {shown(str(id)) if is_named else f'number {number}'}"
-        _check_result(entry, entry_location)
+        if "result" not in entry:
+            raise InputError(f"{entry_location}: result is missing.")
+        if not isinstance(entry["result"], list):
+            raise InputError(f"{entry_location}: its result is not a list.")
+        for region in entry["result"]:
+            _check_region(region, entry_location)
         yield entry, entry_location
 
 
@@ -90,19 +62,11 @@ def _checked_user(annotation: Mapping[str, Any], location: str) -> str:
     return str(user)
 
 
-def _check_result(source: Mapping[str, Any], location: str) -> None:
-    if "result" not in source:
-        raise InputError(f"{location}: result is missing.")
-    if not isinstance(source["result"], list):
-        raise InputError(f"{location}: its result is not a list.")
-    for region in source["result"]:
-        if not isinstance(region, Mapping) or not isinstance(region.get("type"), str):
-            raise InputError(f"{location}: an entry of its result has no type.")
-        if region["type"] == "textarea":
-            _check_textarea(region, location)
-
-
-def _check_textarea(region: Mapping[str, Any], location: str) -> None:
+def _check_region(region: Any, location: str) -> None:
+    if not isinstance(region, Mapping) or not isinstance(region.get("type"), str):
+        raise InputError(f"{location}: an entry of its result has no type.")
+    if region["type"] != "textarea":
+        return
     if not isinstance(region.get("from_name"), str):
         raise InputError(f"{location}: a textarea result does not name its TextArea (from_name).")
     if region.get("origin") not in _ORIGINS:
@@ -110,8 +74,8 @@ def _check_textarea(region: Mapping[str, Any], location: str) -> None:
     value = region.get("value")
     if not isinstance(value, Mapping) or "text" not in value:
         raise InputError(f"{location}: a textarea result has no value with a text.")
-    text = value["text"]
-    if not all(isinstance(text_part, str) for text_part in (text if isinstance(text, list) else [text])):
+    texts = value["text"] if isinstance(value["text"], list) else [value["text"]]
+    if not all(isinstance(text, str) for text in texts):
         raise InputError(f"{location}: the text of a textarea result is neither a text nor a list of texts.")
 
 
@@ -143,6 +107,8 @@ class Export:
         File, if files may be raters, and annotations of each entry.
     tasks : dict of str to TaskAnswers
         Annotations of each item.
+    was_cancelled : dict
+        Location of the first annotation with each value of ``was_cancelled``.
     """
 
     request: Request
@@ -152,14 +118,47 @@ class Export:
     names: dict[str, str] = field(default_factory=dict)
     keys: dict[str, None] = field(default_factory=dict)
     annotation_ids: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    no_mark: str = ""
-    has_marks: bool = False
+    was_cancelled: dict[bool | None, str] = field(default_factory=dict)
     n_twice: int = 0
     n_prefilled: Counter[str] = field(default_factory=Counter)
     controls: dict[str, Control] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
     n_only_textarea: Counter[str] = field(default_factory=Counter)
     joint_textareas: set[str] = field(default_factory=set)
+
+    def check_task(self, task: Mapping[str, Any], location: str) -> None:
+        """Refuse a task that can't be read as it was exported.
+
+        Parameters
+        ----------
+        task : mapping
+            An entry of the export, with the key ``annotations``.
+        location : str
+            Its file, line and id, for messages.
+
+        Raises
+        ------
+        InputError
+            Names the annotation or prediction and its damage.
+        """
+        dated: dict[tuple[str, str], bool] = {}
+        for annotation, entry_location in _entries(task, "annotation", location):
+            user = _checked_user(annotation, entry_location)
+            self.was_cancelled.setdefault(annotation.get("was_cancelled"), entry_location)
+            for key in ("updated_at", "created_at"):
+                date = annotation.get(key)
+                if date is not None and not (isinstance(date, str) and _DATE.match(date)):
+                    raise InputError(f"{entry_location}: {key} is not a date.")
+                if dated.setdefault((key, user), date is not None) != (date is not None):
+                    raise InputError(
+                        f"{entry_location}: {key} is missing, so that the newer of two answers by one user is not "
+                        "known."
+                    )
+        if not self.request.options.predictions_as_raters:
+            return
+        for prediction, entry_location in _entries(task, "prediction", location):
+            if not isinstance(prediction.get("model_version"), str | None):
+                raise InputError(f"{entry_location}: its model_version is not a text.")
 
     def check_results(self, location: str, task: TaskAnswers, data: Mapping[str, Any]) -> None:
         """Refuse results of a control with different types, and count those that are the text in the task's data."""

@@ -11,13 +11,13 @@ from typing import Any
 
 from softirr.answers.answer import MODEL, RawInput
 from softirr.answers.frames_and_lists import frame_rows, is_frame
-from softirr.answers.json_values import json_rows
 from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions, changed_options, takes_read_options
+from softirr.answers.readers.json_text import json_rows
 from softirr.answers.readers.table_folders import Folder, unpacked
-from softirr.answers.registry import Records, Request, format_names, recognized
+from softirr.answers.registry import Request, format_names, recognized
 from softirr.answers.row_tables import rows_input
-from softirr.answers.rows import Rows
+from softirr.answers.rows import Records, Rows
 from softirr.answers.source import Source
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import weighted
@@ -112,14 +112,13 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
     """Return the prepared table of each field of an input."""
     if options.format not in format_names():
         raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
-    weights: dict[str, str] = {}
-    raw, name, sha256 = _raw(source, options, weights, progress)
-    _refuse_export_options(raw, name, options)
+    raw, request, sha256 = _raw(source, options, progress)
+    _refuse_export_options(raw, request)
     _name_field(raw, options)
     tables = {name: prepare(field, options, raw, sha256=sha256) for name, field in raw.fields.items()}
     if options.weight is None:
         return tables
-    return {name: weighted(table, weights, f" in {options.weight}") for name, table in tables.items()}
+    return {name: weighted(table, request.weights, f" in {options.weight}") for name, table in tables.items()}
 
 
 def _name_field(raw: RawInput, options: ReadOptions) -> None:
@@ -127,49 +126,47 @@ def _name_field(raw: RawInput, options: ReadOptions) -> None:
     if not isinstance(options.kind, Mapping):
         return
     if list(raw.fields) == [""] and len(options.kind) == 1:
-        ((name, raw_field),) = zip(options.kind, raw.fields.values(), strict=True)
-        raw_field.name = name
-        raw.fields = {name: raw_field}
+        (raw.fields[""].name,) = options.kind
+        raw.fields = {raw_field.name: raw_field for raw_field in raw.fields.values()}
     if unknown := [name for name in options.kind if name not in raw.fields]:
         raise InputError(
             f"There is no field {shown(unknown[0])!r} to give a kind; there are {listed(list(raw.fields))}."
         )
 
 
-def _raw(
-    source: Any, options: ReadOptions, weights: dict[str, str], progress: Progress | None
-) -> tuple[RawInput, str, str | None]:
-    """Return the raw answers of an input, its name for messages and its hash, and add the weights of its items."""
+def _raw(source: Any, options: ReadOptions, progress: Progress | None) -> tuple[RawInput, Request, str | None]:
+    """Return the raw answers of an input, the request with its name and the weights of its items, and its hash."""
     if is_frame(source):
         rows, options = frame_rows(source, options)
-        return rows_input(rows, Request("", options, weights)), "A data frame", None
+        request = Request("A data frame", options)
+        return rows_input(rows, request), request, None
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
     if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
-        request = Request(str(source), options, weights)
-        folder = _folder(Path(source), request)
-        return _of_folder(folder, request), request.name, folder.sha256
+        request = Request(str(source), options)
+        raw, folder = _of_folder(Path(source), request)
+        return raw, request, folder.sha256
     opened = Source(source, encoding=options.encoding, progress=progress)
-    request = Request(opened.name, options, weights)
+    request = Request(opened.name, options)
     content = _content(opened, request)
     if isinstance(content, Rows):
         content = _of_rows(content, request)
     elif not isinstance(content, RawInput):
         content = _of_records(content, opened, request)
-    return content, opened.name, opened.sha256
+    return content, request, opened.sha256
 
 
-def _refuse_export_options(raw: RawInput, name: str, options: ReadOptions) -> None:
+def _refuse_export_options(raw: RawInput, request: Request) -> None:
     """Refuse options of Label Studio's exports for other input."""
     if raw.format.startswith("label-studio"):
         return
-    if options.control:
-        raise InputError(f"{name} is not a Label Studio export, so it has no controls.")
+    if request.options.control:
+        raise InputError(f"{request.name} is not a Label Studio export, so it has no controls.")
     raters = {answer.rater for field in raw.fields.values() for answer in field.answers}
-    if options.predictions_as_raters and not any(rater.startswith(MODEL) for rater in raters):
+    if request.options.predictions_as_raters and not any(rater.startswith(MODEL) for rater in raters):
         raise InputError(
-            f"{name} is not a Label Studio export, so it has no predictions, and no name of a rater begins with "
-            f"{MODEL!r}: name the raters that are models."
+            f"{request.name} is not a Label Studio export, so it has no predictions, and no name of a rater begins "
+            f"with {MODEL!r}: name the raters that are models."
         )
 
 
@@ -179,16 +176,10 @@ def _content(source: Source, request: Request) -> Rows | Records | RawInput:
     if reader is not None:
         return reader.read(source, request)
     with unpacked(source) as path:
-        return _of_folder(_folder(path, request), request)
+        return _of_folder(path, request)[0]
 
 
-def _of_folder(folder: Folder, request: Request) -> RawInput:
-    reader = recognized("folder", request.options.format, folder)
-    assert reader is not None, "any folder is at least a folder of tables"
-    return reader.read(folder, request)
-
-
-def _folder(path: Path, request: Request) -> Folder:
+def _of_folder(path: Path, request: Request) -> tuple[RawInput, Folder]:
     options = ReadOptions(encoding=request.options.encoding)
 
     def opened(file: Path) -> Rows | Records:
@@ -197,7 +188,10 @@ def _folder(path: Path, request: Request) -> Folder:
             raise InputError(f"{file} has the answers of several raters: a folder has a table for each rater.")
         return content
 
-    return Folder(path, request.name, opened)
+    folder = Folder(path, request.name, opened)
+    reader = recognized("folder", request.options.format, folder)
+    assert reader is not None, "any folder is at least a folder of tables"
+    return reader.read(folder, request), folder
 
 
 def _of_records(records: Records, source: Source, request: Request) -> RawInput:

@@ -15,9 +15,8 @@ from softirr.answers.answer import RawField
 from softirr.answers.layout import is_role
 from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.rows import Rows
+from softirr.answers.rows import Rows, texts_of_cell
 from softirr.answers.table import AnnotationTable
-from softirr.answers.values import texts_of_cell
 from softirr.errors import InputError
 from softirr.numbers import plural
 from softirr.text import listed

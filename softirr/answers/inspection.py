@@ -17,18 +17,12 @@ from softirr.json_object import JsonObject
 _SHOWN = 10
 
 
-@dataclass(frozen=True)
-class Inspection(JsonObject):
-    """A table of answers in figures.
+@dataclass(frozen=True, kw_only=True)
+class Inspection(Reading, JsonObject):
+    """A table of answers in figures, with how it was read.
 
     Attributes
     ----------
-    format : str or None
-        Format that was read; None for a table made of answers.
-    columns : tuple of (str, str)
-        Role and name of each column that was read.
-    n_rows : int
-        Rows, records or tasks of the input.
     n_items, n_answers, n_compared : int
         Items, answers that count, and items with answers of two raters.
     raters : tuple of (str, int)
@@ -39,10 +33,6 @@ class Inspection(JsonObject):
         Pairs of an item and a rater without an answer.
     n_empty : int
         Answers without a text.
-    n_blank : int
-        Empty cells of the input; `blank_is` is their meaning: ``missing`` or ``none``.
-    n_repeated : int
-        Rows beyond the first of one rater on one item.
     n_texts, n_duplicates : int
         Different texts, and texts that an item has from several raters in the same words.
     missing_marks : dict of str to dict of str to int
@@ -55,9 +45,6 @@ class Inspection(JsonObject):
         Sentences about what is not certain.
     """
 
-    format: str | None
-    columns: tuple[tuple[str, str], ...]
-    n_rows: int
     n_items: int
     n_answers: int
     n_compared: int
@@ -65,9 +52,6 @@ class Inspection(JsonObject):
     texts_per_answer: dict[int, int]
     n_missing: int
     n_empty: int
-    n_blank: int
-    blank_is: str
-    n_repeated: int
     n_texts: int
     n_duplicates: int
     missing_marks: dict[str, dict[str, int]]

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from softirr.errors import InputError
@@ -67,22 +66,12 @@ class Kind:
         """Whether a measure compares the values."""
         return self.name == TEXT
 
-    @property
-    def agreed_by(self) -> Literal["median", "majority"]:
-        """How raters' answers become one: numbers and dates by the median, others by what more than half name."""
-        return "majority" if self.number is None else "median"
-
     def is_value(self, text: str) -> bool:
         """Whether a text is a value of the kind."""
         try:
             return self.number is None or self.number(text) is not None
         except (ValueError, OverflowError):
             return False
-
-
-def _place(categories: list[str], text: str) -> float:
-    """The place of a category in their order; ValueError where it is none of them."""
-    return float(categories.index(text))
 
 
 def _number(text: str) -> float:
@@ -167,7 +156,7 @@ def find_kind(spec: str) -> Kind:
     Examples
     --------
     >>> find_kind("set").sets, find_kind("ordinal:low,high").number("high")
-    ('masi', 1.0)
+    ('masi', 1)
     """
     for kind in _KINDS:
         if kind.name == spec:
@@ -175,7 +164,7 @@ def find_kind(spec: str) -> Kind:
     name, _, order = spec.partition(":")
     categories = [category.strip() for category in order.split(",") if category.strip()]
     if name in _ORDERED and len(categories) > 1 and len(set(categories)) == len(categories):
-        return replace(find_kind(name), name=spec, number=partial(_place, categories))
+        return replace(find_kind(name), name=spec, number=categories.index)  # ValueError if it is none of them
     raise InputError(
         f"There is no kind of field {shown(spec)!r}: it can be {', '.join(kind_names())}, or ordinal:low,medium,high."
     )

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 from softirr.answers.kinds import CONTROL_KINDS, TEXT
 from softirr.answers.regions import Region, region_of
-from softirr.answers.values import value_text
+from softirr.answers.rows import value_text
 
 LABELS = "set:jaccard"
 """Kind of the labels of spans and boxes: the set of labels of a task."""
 
 
-_ASSISTANT = "assistant"
 _TURN = re.compile(r"\{\{[^}]*\}\}")  # the number of a turn in the names of a Repeater
 
 
@@ -34,8 +33,6 @@ class Result(NamedTuple):
         ``manual``, ``prediction`` or ``prediction-changed``.
     turn : int or None
         Number of the message or turn of a dialogue.
-    is_set : bool
-        Whether a ranking sorts things into buckets.
     """
 
     field: str
@@ -46,7 +43,6 @@ class Result(NamedTuple):
     region: Region | None = None
     turn: int | None = None
     to_name: str = ""
-    is_set: bool = False
 
 
 def turn_names(results: Iterable[Result]) -> dict[str, tuple[str, int]]:
@@ -150,9 +146,8 @@ def results_of(source: Mapping[str, Any]) -> Iterator[Result]:
             yield from _react_results(name, value.get("reactcode"), common)
             continue
         kind, texts = _kind_and_texts(type_, entry)
-        region = region_of(entry) if kind in (TEXT, *CONTROL_KINDS.values()) and type_ != "chatmessage" else None
-        is_set = type_ == "ranker" and has_buckets(entry)
-        yield Result(name, type_, kind, texts, region=region, is_set=is_set, **common)
+        region = region_of(entry) if type_ == "textarea" or type_ in CONTROL_KINDS else None
+        yield Result(name, type_, kind, texts, region=region, **common)
 
 
 def _kind_and_texts(type_: str, entry: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -163,9 +158,10 @@ def _kind_and_texts(type_: str, entry: Mapping[str, Any]) -> tuple[str, tuple[st
     if type_ == "chatmessage":
         message = _as_mapping(value.get("chatmessage"))
         content = message.get("content")
-        return (TEXT, (content,)) if message.get("role") == _ASSISTANT and isinstance(content, str) else ("", ())
+        return (TEXT, (content,)) if message.get("role") == "assistant" and isinstance(content, str) else ("", ())
     if type_ in CONTROL_KINDS:
-        return CONTROL_KINDS[type_], tuple(control_values(entry))
+        kind = "set" if type_ == "ranker" and _has_buckets(entry) else CONTROL_KINDS[type_]
+        return kind, tuple(control_values(entry))
     if type_.endswith("labels") and isinstance(entry.get("value"), Mapping):
         labels = value.get(type_)
         return LABELS, _texts(labels) if isinstance(labels, list) else ()
@@ -198,8 +194,7 @@ def _react_results(name: str, value: Any, common: Mapping[str, Any]) -> Iterator
 
 def control_kind(region: Mapping[str, Any]) -> str | None:
     """Return the kind of the control that a result is of; None for text areas and everything else."""
-    type_ = region.get("type")
-    return CONTROL_KINDS.get(type_) if isinstance(type_, str) else None
+    return CONTROL_KINDS.get(str(region.get("type")))
 
 
 def field_kinds(sources: Iterable[Iterable[Result]]) -> dict[str, str]:
@@ -220,21 +215,20 @@ def field_kinds(sources: Iterable[Iterable[Result]]) -> dict[str, str]:
                 kind = kinds.setdefault(result.field, result.kind)
                 n_values[result.field, result.turn] += len(result.texts)
                 has_several = kind == "nominal" and n_values[result.field, result.turn] > 1
-                if has_several or (kind == "ranking" and result.is_set):
+                if has_several or (kind == "ranking" and result.kind == "set"):
                     kinds[result.field] = "set"
     return kinds
 
 
-def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the kind of each control that is not a text area and has a result in the annotations of the tasks.
+def field_controls(annotations: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the kind of each control that is not a text area and has a result in the annotations.
 
     Examples
     --------
     >>> result = [{"type": "choices", "from_name": "side", "value": {"choices": ["left", "right"]}}]
-    >>> field_controls([{"annotations": [{"result": result}]}])
+    >>> field_controls([{"result": result}])
     {'side': 'set'}
     """
-    annotations = (annotation for task in tasks for annotation in mappings(task.get("annotations")))
     results = (results_of(annotation) for annotation in annotations)
     return field_kinds(
         (result for result in of_annotation if result.type in CONTROL_KINDS) for of_annotation in results
@@ -252,7 +246,7 @@ def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def has_buckets(region: Mapping[str, Any]) -> bool:
+def _has_buckets(region: Mapping[str, Any]) -> bool:
     """Return whether things are sorted into buckets rather than ranked."""
     return not _buckets(region).keys() <= {"", region.get("from_name")}
 
@@ -262,7 +256,7 @@ def control_values(region: Mapping[str, Any]) -> list[str]:
     type_, value = region.get("type"), _as_mapping(region.get("value"))
     if type_ == "ranker":
         buckets = _buckets(region)
-        if has_buckets(region):
+        if _has_buckets(region):
             return [f"{name}: {thing}" for name, things in buckets.items() for thing in things]
         return [" > ".join(things) for things in buckets.values() if things]
     values = value.get("selected" if type_ == "pairwise" else str(type_))

@@ -120,18 +120,17 @@ def columns_by_names(columns: Sequence[str]) -> Columns | None:
     True
     """
     names = [_folded(column) for column in columns]
-    if all(names.count(name) == 1 for name in _STANDARD):
-        item, rater, answer = ((names.index(name),) for name in _STANDARD)
-        return Columns(item, rater, {columns[answer[0]]: answer}, is_standard=True)
-    named_columns = {
-        role: tuple(i for i, name in enumerate(names) if name in known_names) for role, known_names in _ROLES.items()
+    is_standard = all(names.count(name) == 1 for name in _STANDARD)
+    known_names = {name: (name,) for name in _STANDARD} if is_standard else _ROLES
+    indices = {
+        role: tuple(i for i, name in enumerate(names) if name in role_names) for role, role_names in known_names.items()
     }
-    if any(len(named_columns[role]) != 1 for role in _STANDARD):
+    item, rater, text = (indices[role] for role in _STANDARD)
+    if not len(item) == len(rater) == len(text) == 1:
         return None
-    text = named_columns["text"]
-    if names[text[0]] == _SOURCE and named_columns["label"]:
+    if names[text[0]] == _SOURCE and indices.get("label"):
         return None
-    return Columns(named_columns["item"], named_columns["rater"], {columns[text[0]]: text})
+    return Columns(item, rater, {columns[text[0]]: text}, is_standard)
 
 
 def _folded(name: str) -> str:
@@ -170,9 +169,8 @@ class _Header:
 
     def _indices(self, spec: str) -> list[int]:
         """Return the numbers of the columns of a name; case counts only if the name is not unique without it."""
-        exact, folded = (self._columns, spec), (self._folded, _folded(spec))
-        indices = ([i for i, column in enumerate(names) if column == name] for names, name in (exact, folded))
-        return next(filter(None, indices), [])
+        exact = [i for i, column in enumerate(self._columns) if column == spec]
+        return exact or [i for i, column in enumerate(self._folded) if column == _folded(spec)]
 
     def _index(self, spec: str) -> int:
         indices = self._indices(spec)

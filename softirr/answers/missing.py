@@ -15,7 +15,7 @@ from typing import Any
 from softirr.answers.table import AnnotationTable, Excluded
 from softirr.errors import InputError
 from softirr.errors import option as worded_option
-from softirr.json_object import data_file
+from softirr.json_object import JsonObject, data_file
 from softirr.numbers import plural
 from softirr.text import normalize
 
@@ -120,7 +120,7 @@ class MissingMarks:
 
 
 @dataclass(frozen=True)
-class MarkCounts:
+class MarkCounts(JsonObject):
     """How often each rater wrote a mark for a missing answer.
 
     Attributes
@@ -175,10 +175,6 @@ class MarkCounts:
     def sentences(self, *, names: Mapping[str, str] | None = None, option: str | None = None) -> tuple[str, ...]:
         """The notes as warnings; parameters as for :meth:`notes`."""
         return tuple(f"{what} {fix}" for what, fix in self.notes(names=names, option=option))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts as JSON."""
-        return {"option": self.option, "missing": self.missing, "doubtful": self.doubtful}
 
 
 def left_out_marks(excluded: Iterable[Excluded]) -> dict[str, dict[str, int]]:

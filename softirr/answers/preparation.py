@@ -23,7 +23,7 @@ _MAX_COMPARISONS = 500_000
 _MAX_CHARACTERS = 400_000
 """Maximum characters of two raters' answers to an item: their edit distance takes about 3 s."""
 _FEW, _SHORT = 1_000, 20_000
-"""Number of texts of an item, and their characters, that no limit leaves out."""
+"""Number of texts of an item, and their characters, that no limit leaves out, even if normalizing makes them longer."""
 TOO_LONG = f"a text too long to compare (more than {LONGEST_TEXT:,} characters)"
 TOO_MANY = f"too many texts of one item to compare (more than {_MAX_COMPARISONS:,} pairs)"
 TOO_MUCH = f"texts of one item too long to compare (more than {_MAX_CHARACTERS:,} characters against as many)"
@@ -40,7 +40,11 @@ def beyond_limits(answers: Mapping[str, Sequence[str]]) -> dict[str, str]:
     >>> beyond_limits({"ann": ["fever"], "bob": ["x" * 100_001]})
     {'bob': 'a text too long to compare (more than 100,000 characters)'}
     """
-    too_long = {rater: TOO_LONG for rater, texts in answers.items() if any(map(_is_too_long, texts))}
+    too_long = {
+        rater: TOO_LONG
+        for rater, texts in answers.items()
+        if any(len(text) > LONGEST_TEXT and len(normalize(text)) > LONGEST_TEXT for text in texts)
+    }
     comparable = {rater: texts for rater, texts in answers.items() if rater not in too_long}
     reason = has_too_much(comparable.values())
     return too_long | dict.fromkeys(comparable, reason) if reason else too_long
@@ -48,7 +52,7 @@ def beyond_limits(answers: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def has_too_much(answers: Collection[Sequence[str]]) -> str:
     """Return why the texts of each rater about an item are too much to compare; empty if they are not."""
-    if _is_little(answers):
+    if sum(map(len, answers)) <= _FEW and sum(len(text) for texts in answers for text in texts) <= _SHORT:
         return ""
     distinct = [{normalize(text) for text in texts} - {""} for texts in answers]
     if _pairs([len(texts) for texts in distinct]) > _MAX_COMPARISONS:
@@ -59,15 +63,6 @@ def has_too_much(answers: Collection[Sequence[str]]) -> str:
 def comparisons(answers: Iterable[Sequence[str]]) -> int:
     """Return the number of pairs of texts by different raters."""
     return _pairs([len(texts) for texts in answers])
-
-
-def _is_little(answers: Collection[Sequence[str]]) -> bool:
-    """Whether texts are so few and short that no limit needs counting, even if normalizing makes them longer."""
-    return sum(map(len, answers)) <= _FEW and sum(len(text) for texts in answers for text in texts) <= _SHORT
-
-
-def _is_too_long(text: str) -> bool:
-    return len(text) > LONGEST_TEXT and len(normalize(text)) > LONGEST_TEXT
 
 
 def _pairs(sizes: Sequence[int]) -> int:
@@ -123,13 +118,6 @@ class Work:
             answers_by_item.setdefault(item, {})[rater] = texts
         return answers_by_item
 
-    def put(self, key: Key, texts: tuple[str, ...] | None) -> None:
-        """Replace the texts of an answer, or leave it out if they are None."""
-        if texts is None:
-            del self.answers[key]
-        else:
-            self.answers[key] = texts
-
 
 def separate_values(work: Work) -> None:
     """Separate the values in a cell, so that marks for a missing answer are found among them."""
@@ -144,13 +132,10 @@ def read_values(work: Work) -> None:
     kind = work.kind
     if kind.is_text:
         return
-    n_empty = 0
-    for key, texts in list(work.answers.items()):
-        values = tuple(text for text in texts if not is_blank(text))
-        is_missing = not values and not kind.keeps_empty and work.options.empty != "none"
-        n_empty += is_missing
-        work.put(key, None if is_missing else values)
-    if n_empty:
+    values = {key: tuple(text for text in texts if not is_blank(text)) for key, texts in work.answers.items()}
+    keeps_empty = kind.keeps_empty or work.options.empty == "none"
+    work.answers = {key: texts for key, texts in values.items() if texts or keeps_empty}
+    if n_empty := len(values) - len(work.answers):
         work.notes.append(
             f"Answers without a value: {n_empty:,}. They count as missing; {option('empty', 'none')} counts them as "
             "answers that differ from every value."

@@ -56,7 +56,8 @@ def prepare(
     work = prepare_answers(raw, options, marks, source)
     table = table_of(work, dict.fromkeys(work.name_of(answer.rater)[0] for answer in raw.answers))
     if source is not None:
-        reading = Reading(source.format, raw.columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
+        columns = raw.columns or (("text", raw.name),)
+        reading = Reading(source.format, columns, source.n_rows, work.n_blank, work.n_repeated, work.empty)
         table = replace(table, reading=reading, input_sha256=sha256)
     counts = MarkCounts.of(table, work.marks)
     warnings = (
@@ -133,8 +134,8 @@ def split_table(table: AnnotationTable, mode: str | None) -> AnnotationTable:
 
 def prepare_table(table: AnnotationTable, options: ReadOptions) -> AnnotationTable:
     """Return a table of answers without missing marks, with values of its kind and within the limits."""
-    raw = RawField(kind=table.kind, items=dict.fromkeys(table.items), repeats="refuse")
-    raw.is_separate = table.kind != TEXT
+    items = dict.fromkeys(table.items)
+    raw = RawField(kind=table.kind, items=items, repeats="refuse", is_separate=table.kind != TEXT)
     rows = zip(table.item.tolist(), table.rater.tolist(), table.written, strict=True)
     raw.answers = [RawAnswer(table.items[i], table.raters[r], texts) for i, r, texts in rows]
     prepared = prepare(raw, replace(options, casefold=table.casefold, ignore_harakat=table.ignore_harakat))
@@ -251,10 +252,12 @@ def _split_texts(work: Work) -> None:
 def _leave_out_marks(work: Work) -> None:
     """Leave out texts that mark a missing answer, and answers that consist of them."""
     work.marks = work.marks.beside(text for texts in work.answers.values() for text in texts)
-    for key, texts in list(work.answers.items()):
+    answers, work.answers = work.answers, {}
+    for key, texts in answers.items():
         remaining_texts, excluded = work.marks.left_out(*key, texts)
         work.excluded += excluded
-        work.put(key, remaining_texts)
+        if remaining_texts is not None:
+            work.answers[key] = remaining_texts
 
 
 def _leave_out_long(work: Work) -> None:

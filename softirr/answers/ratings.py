@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -130,8 +130,7 @@ class Ratings:
 
     def restricted(self, rows: Ints) -> Ratings:
         """The same items, raters and answers, with these rows only."""
-        sizes = self.n_items, self.n_raters, self.n_answers
-        return Ratings(self.item[rows], self.rater[rows], self.answer[rows], *sizes, weights=self.weights)
+        return replace(self, item=self.item[rows], rater=self.rater[rows], answer=self.answer[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +151,11 @@ class OrderedRatings:
     @classmethod
     def of(cls, table: Any) -> OrderedRatings:
         """The ratings of an ``AnnotationTable``."""
-        unordered = Ratings.of(table)
         items, raters = _ranks(table.items), _ranks(table.raters)
-        rows = np.lexsort((raters[unordered.rater], items[unordered.item]))
-        columns = items[unordered.item[rows]], raters[unordered.rater[rows]], unordered.answer[rows]
-        weights = None if unordered.weights is None else unordered.weights[np.argsort(items)]
-        sizes = unordered.n_items, unordered.n_raters, unordered.n_answers
-        return cls(Ratings(*columns, *sizes, weights=weights), rows)
+        item, rater = items[table.item], raters[table.rater]
+        weights = None if table.weights is None else table.weights[np.argsort(items)]
+        rows = np.lexsort((rater, item))
+        return cls(replace(Ratings.of(table), item=item, rater=rater, weights=weights).restricted(rows), rows)
 
 
 def _ranks(ids: tuple[str, ...]) -> Ints:
@@ -210,10 +207,6 @@ class Comparisons:
         as_first = np.arange(*np.searchsorted(first, (rater, rater + 1)))
         as_second = order[slice(*np.searchsorted(second, (rater, rater + 1)))]
         return np.sort(np.concatenate([as_first, as_second]))
-
-    def of_rater(self, rater: int) -> Ints:
-        """Which comparisons this rater's answers are part of, ascending."""
-        return self.of_pairs(self.pairs_of_rater(rater))
 
     def of_pairs(self, pairs: Ints) -> Ints:
         """Which comparisons are of one of these rater pairs, ascending."""
@@ -278,8 +271,6 @@ class Pooling:
             weights = 1 / (len(items) * ratings.per_item[ratings.item])
             return cls(np.arange(len(ratings.item)), weights, items, marginals)
         rows = ratings.comparable
-        if ratings.weights is None:
-            return cls(rows, np.full(len(rows), 1 / max(len(rows), 1)), ratings.comparable_items)
         mass = ratings.weight[ratings.item[rows]]
         return cls(rows, mass / max(float(mass.sum()), 1e-300), ratings.comparable_items)
 

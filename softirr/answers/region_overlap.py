@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -94,21 +94,17 @@ def _near(regions: Sequence[tuple[str, Region]], members: Sequence[int]) -> Iter
     if any(limit is None for limit in limits):
         yield from combinations(members, 2)
         return
-    low, high = np.array(limits, dtype=np.float64).transpose(1, 0, 2)
+    low, high = np.hsplit(np.array(limits, dtype=np.float64), 2)
     for a in range(len(members) - 1):
         touching = (low[a] <= high[a + 1 :]).all(axis=1) & (high[a] >= low[a + 1 :]).all(axis=1)
         yield from ((members[a], members[a + 1 + int(b)]) for b in np.flatnonzero(touching))
 
 
-def _limits(region: Region) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """Return the lowest and the highest values of a region on each axis."""
-    if region.kind == "span":
-        return (region.extent[0],), (region.extent[1],)
+def _limits(region: Region) -> tuple[float, ...] | None:
+    """Return the lowest and then the highest values on each axis of the regions that a region can match."""
     if region.kind == "point":
-        x, y, _ = region.extent
-        return (x - _NEAR, y - _NEAR), (x + _NEAR, y + _NEAR)
-    bounds = region.bounds
-    return None if bounds is None else (bounds[:2], bounds[2:])
+        return region._replace(extent=[*region.extent[:2], _NEAR]).bounds
+    return tuple(region.extent) if region.kind == "span" else region.bounds
 
 
 def _shared_length(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
@@ -127,21 +123,17 @@ def _shared_area(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _shared_shape(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
-    """Overlap of two polygons, on a grid over both."""
+    """Overlap of two polygons by the even-odd rule, on a grid over both."""
     corners = np.array([*a, *b], dtype=np.float64)
     (x_min, y_min), (x_max, y_max) = corners.min(axis=0), corners.max(axis=0)
     steps = (np.arange(_GRID) + 0.5) / _GRID
     x, y = np.meshgrid(x_min + (x_max - x_min) * steps, y_min + (y_max - y_min) * steps)
-    return _shared_pixels(_inside(a, x, y), _inside(b, x, y))
-
-
-def _inside(corners: Sequence[Sequence[float]], x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which points are inside a polygon (even-odd rule)."""
-    inside = np.zeros(x.shape, dtype=bool)
-    for (x0, y0), (x1, y1) in pairwise([*corners, corners[0]]):
-        if y0 != y1:
-            inside ^= ((y0 > y) != (y1 > y)) & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
-    return inside
+    inside = np.zeros((2, *x.shape), dtype=bool)
+    for polygon, inside_polygon in zip((a, b), inside, strict=True):
+        for (x0, y0), (x1, y1) in pairwise([*polygon, polygon[0]]):
+            if y0 != y1:
+                inside_polygon ^= ((y0 > y) != (y1 > y)) & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
+    return _shared_pixels(*inside)
 
 
 def _shared_pixels(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
@@ -172,15 +164,13 @@ def _shared_mask(a: Sequence[int], b: Sequence[int]) -> float:
 
 def _pixels(rle: Sequence[int]) -> NDArray[np.bool_]:
     """Decode Label Studio's run-length encoding of a brush region; ValueError and the like if it is damaged."""
-    bits = np.unpackbits(np.array(rle, dtype=np.uint8))
-    position = 0
+    bits = iter("".join(map(str, np.unpackbits(np.array(rle, dtype=np.uint8)).tolist())))
 
     def take(n: int) -> int:
-        nonlocal position
-        position += n
-        if position > len(bits):
+        digits = "".join(islice(bits, n))
+        if len(digits) < n:
             raise ValueError
-        return int("".join(map(str, bits[position - n : position].tolist())), 2)
+        return int(digits, 2)
 
     size, word = take(32), take(5) + 1
     lengths = [take(4) + 1 for _ in range(4)]

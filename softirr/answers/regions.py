@@ -48,15 +48,11 @@ def region_of(result: Mapping[str, Any]) -> Region | None:
     value, turn = result.get("value"), result.get("turn")
     if isinstance(turn, int):
         return Region("turn", (), turn)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or not (region := _span(value) or _frames(value) or _picture(value)):
         return None
-    for read in (_span, _frames, _mask, _picture):
-        if (region := read(value)) is not None:
-            kind, extent, channel = region
-            page = result.get("item_index", value.get("pageIndex"))
-            key = (str(result.get("to_name")), "" if page is None else str(page), channel)
-            return Region(kind, key, extent)
-    return None
+    kind, extent, channel = region
+    page = result.get("item_index", value.get("pageIndex"))
+    return Region(kind, (str(result.get("to_name")), "" if page is None else str(page), channel), extent)
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
@@ -89,24 +85,19 @@ def _frames(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
     for key, kind, names in (("ranges", "spans", ("start", "end")), ("sequence", "track", _KEY_FRAME)):
         entries = value.get(key)
         if isinstance(entries, list) and entries:
-            rows: list[list[Any]] = [
-                [entry.get(name) for name in names] for entry in entries if isinstance(entry, Mapping)
-            ]
+            rows: list[Any] = [[entry.get(name) for name in names] for entry in entries if isinstance(entry, Mapping)]
             if not rows or not all(_is_number(number) for row in rows for number in row):
                 return "other", entries, ""
             return kind, sorted([float(row[0]), row[1] + 1.0] if kind == "spans" else row for row in rows), ""
     return None
 
 
-def _mask(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
-    """Read a brush region."""
+def _picture(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
+    """Read a brush region, a box, an ellipse, a key point, a polygon or a vector."""
     if isinstance(value.get("rle"), list):
         return "mask", value["rle"], ""
-    return ("other", value["imageDataURL"], "") if isinstance(value.get("imageDataURL"), str) else None
-
-
-def _picture(value: Mapping[str, Any]) -> tuple[str, Any, str] | None:
-    """Read a box, an ellipse, a key point, a polygon or a vector."""
+    if isinstance(value.get("imageDataURL"), str):
+        return "other", value["imageDataURL"], ""
     points = value.get("points", value.get("vertices"))
     if isinstance(points, list) and points:
         corners: list[Any] = [[p.get("x"), p.get("y")] if isinstance(p, Mapping) else p for p in points]

@@ -18,6 +18,7 @@ from typing import Any
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.kinds import TEXT
 from softirr.answers.read_options import ReadOptions
+from softirr.answers.rows import Records
 from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
 from softirr.text import listed, shown
@@ -79,12 +80,9 @@ class Format:
 def formats() -> tuple[Format, ...]:
     """All formats; general ones come last."""
     package = importlib.import_module("softirr.answers.readers")
-    modules = (
-        importlib.import_module(f"{package.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(package.__path__)
-    )
-    listed = [module for module in modules for module in getattr(module, "FORMATS", ())]
-    return tuple(sorted([*_installed(), *listed], key=lambda module: module.is_general))
+    names = (module.name for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."))
+    built_in = [format for name in names for format in importlib.import_module(name).FORMATS]
+    return tuple(sorted([*_installed(), *built_in], key=lambda format: format.is_general))
 
 
 def _installed() -> list[Format]:
@@ -120,16 +118,12 @@ def recognized(form: str, name: str, *start: Any, general: bool = True) -> Ways 
         Whether general formats are tried.
     """
     tried = [format for format in formats() if general or not format.is_general]
-    readers: Mapping[str, Ways] = {
+    readers: dict[str, Ways] = {
         format.name: reader for format in tried if (reader := getattr(format, form)) is not None
     }
     if name in readers:
         return readers[name]
     return next((reader for reader in readers.values() if reader.is_it(*start)), None)
-
-
-Records = Iterator[tuple[int, Any]]
-"""Line, or number, and content of each record of a file."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +145,8 @@ class Request:
     @property
     def texts(self) -> tuple[str, ...]:
         """Names of the fields that the user wants."""
-        names = self.options.text
-        return tuple(self.options.control or ()) or tuple(
-            text for names_of_texts in names for text in names_of_texts.split(",")
-        )
+        names = (text for names_of_texts in self.options.text for text in names_of_texts.split(","))
+        return tuple(self.options.control or names)
 
     @property
     def names_columns(self) -> bool:
@@ -219,8 +211,6 @@ def tool_input(
     """
     if request.options.weight is not None and not request.weights:
         raise InputError(f"{request.name}: weights can be read from tables, JSONL and Label Studio's JSON only.")
-    for name, raw_field in fields.items():
-        raw_field.columns = raw_field.columns or (("text", name),)
     return RawInput(format, dict(fields), n_rows, request.line, notes=notes)
 
 
@@ -266,21 +256,18 @@ def chosen_fields(request: Request, texts: Sequence[str], kinds: Mapping[str, st
     InputError
         As for :func:`chosen_texts`.
     """
-    if request.options.kind is None:
-        if kinds and not texts:
-            raise InputError(
-                f"{request.name} has no {what} with texts. softirr score compares its other fields: "
-                f"{listed(list(kinds))}."
-            )
-        names = chosen_texts(request, texts, what)
-    elif request.texts:
-        names = chosen_texts(request, [*texts, *kinds], what)
+    is_text = request.options.kind is None
+    if is_text and kinds and not texts:
+        raise InputError(
+            f"{request.name} has no {what} with texts. softirr score compares its other fields: {listed(list(kinds))}."
+        )
+    names: Sequence[str] = texts if is_text else [*texts, *kinds]
+    if is_text or request.texts or not names:
+        names = chosen_texts(request, names, what)
     elif len(texts) > 1:
         raise InputError(
             f"{request.name} has several {what}s ({listed(texts)}): choose with {option('text', texts[0])}, or give "
             f"a kind to each field to compare, as {option('field', f'{texts[0]}=text')} "
             f"{option('field', f'{texts[1]}=nominal')}."
         )
-    else:
-        names = (*(chosen_texts(request, texts, what) if texts or not kinds else ()), *kinds)
     return {name: RawField(name, kinds.get(name, TEXT), is_separate=True) for name in names}

@@ -11,8 +11,7 @@ from softirr.answers.kinds import AUTO
 from softirr.answers.layout import Columns, columns_by_names, find_columns
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.registry import Request
-from softirr.answers.rows import Row, Rows
-from softirr.answers.values import is_missing, is_number
+from softirr.answers.rows import Row, Rows, is_missing, is_number
 from softirr.errors import InputError, option
 from softirr.numbers import plural
 from softirr.text import listed, normalize
@@ -37,16 +36,14 @@ def rows_input(table: Rows, request: Request) -> RawInput:
         table, options = _with_row_numbers(table, options)
     table = replace(table, has_values=options.kind not in (None, AUTO))
     columns = find_columns(table.columns, options, table.name)
-    answer_columns = {table.columns[i] for indices in columns.groups.values() for i in indices}
-    if request.options.weight in answer_columns:
+    if request.options.weight in {table.columns[i] for indices in columns.groups.values() for i in indices}:
         raise InputError(
             f"{table.name}: the column {request.options.weight!r} has the weights, so it cannot have answers, too."
         )
-    rows = replace(table, blank="" if options.empty else table.blank)
     fields = _new_fields(table, columns, options)
     n_rows = n_short = 0
     types: set[tuple[int, bool]] = set()
-    for row in _read_rows(rows, columns, fields, request):
+    for row in _read_rows(table, columns, fields, request):
         n_rows += 1
         n_short += not columns.is_long and len(row.cells) < len(table.columns)
         types |= {(i, isinstance(row.cells[i], str)) for i in (*columns.item, *columns.rater)}
@@ -90,6 +87,7 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
         If the user has to name the columns, or a cell cannot be read.
     """
     options = request.options
+    has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
     fields: dict[str, RawField] = {}
     names: dict[str, str] = {}
     n_rows = 0
@@ -104,16 +102,13 @@ def per_rater_input(tables: Mapping[str, Rows], request: Request, format: str, n
         table_fields: dict[str, RawField] = {}
         for name in columns.groups:
             field_name = names.setdefault(normalize(name, casefold=True), name)
-            new = RawField(field_name, blank="missing", repeats="set", from_cells=True, columns=(("text", field_name),))
-            new.notes_repeats = True
+            new = RawField(field_name, blank="missing", repeats="set", from_cells=True, notes_repeats=True)
+            new.may_be_source = field_name if has_more and not options.names_columns else ""
             table_fields[name] = fields.setdefault(field_name, new)
         rows = ((number, [rater, *cells]) for number, cells in table.rows)
         with_rater = replace(table, columns=(_RATER, *table.columns), rows=rows)
         n_rows += sum(1 for _ in _read_rows(with_rater, columns, table_fields, request))
     request.require_weights(request.name, (name for table in tables.values() for name in table.columns))
-    has_more = any(len(table.columns) >= _N_STANDARD for table in tables.values())
-    for name, field in fields.items():
-        field.may_be_source = name if has_more and not options.names_columns else ""
     return RawInput(format, fields, n_rows, request.line, notes=notes)
 
 
@@ -121,6 +116,8 @@ def _new_fields(table: Rows, columns: Columns, options: ReadOptions) -> dict[str
     is_standard = columns.is_standard and table.blank != "missing"
     is_long = columns.is_long
     is_uncertain = is_long and not options.names_columns and len(table.columns) > _N_STANDARD
+    groups = {name: {"text": indices} for name, indices in columns.groups.items()} if is_long else {"": columns.groups}
+    names = [("item", columns.item), ("rater", columns.rater)]
     return {
         name: RawField(
             name,
@@ -129,9 +126,9 @@ def _new_fields(table: Rows, columns: Columns, options: ReadOptions) -> dict[str
             from_cells=True,
             notes_repeats=is_long and not columns.is_standard,
             may_be_source=next(iter(columns.groups)) if is_uncertain else "",
-            columns=_column_roles(table, columns, name),
+            columns=tuple((role, table.columns[i]) for role, indices in [*names, *texts.items()] for i in indices),
         )
-        for name in (columns.groups if is_long else ("",))
+        for name, texts in groups.items()
     }
 
 
@@ -140,7 +137,7 @@ def _read_rows(table: Rows, columns: Columns, fields: Mapping[str, RawField], re
     is_long, is_standard = columns.is_long, columns.is_standard
     last = max(columns.used if is_long else columns.item)
     ends = f"the row ends before the column {table.columns[last]!r}"
-    null_is_missing = is_standard and table.blank == "null missing"
+    null_is_missing = is_standard and table.blank == "null missing" and not request.options.empty
     for row in table:
         if len(row.cells) <= last:
             raise InputError(f"{row.location}: {'expected item, rater and text' if is_standard else ends}.")
@@ -170,13 +167,6 @@ def _refuse_open_quotes(table: Rows, columns: Columns, fields: Mapping[str, RawF
                 raise InputError(
                     f"{table.location(number)}: this row is inside the quotes of the previous answer: close that quote."
                 )
-
-
-def _column_roles(table: Rows, columns: Columns, field: str) -> tuple[tuple[str, str], ...]:
-    """Return role and name of each column that is read."""
-    groups = {"text": columns.groups[field]} if columns.is_long else columns.groups
-    roles = [("item", columns.item), ("rater", columns.rater), *groups.items()]
-    return tuple((role, table.columns[i]) for role, indices in roles for i in indices)
 
 
 def _name_notes(

@@ -1,19 +1,24 @@
-"""Rows of a table before its columns have roles, below the header."""
+"""Rows of a table before its columns have roles, below the header, and the values of their cells."""
 
 from __future__ import annotations
 
+import datetime
+import math
 import mmap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
-from softirr.answers.read_options import ReadOptions
-from softirr.answers.registry import Records
-from softirr.answers.values import identifier, is_missing, is_number, texts_of_cell, value_text
-from softirr.errors import InputError, option
-from softirr.text import is_blank
+import numpy as np
 
+from softirr.answers.read_options import ReadOptions
+from softirr.errors import InputError, option
+from softirr.text import is_blank, normalize, plain_number
+
+Records = Iterator[tuple[int, Any]]
+"""Line, or number, and content of each record of a file."""
 NumberedRow = tuple[int, Sequence[Any]]
 """Line or number of a row, and its cells."""
 _SEARCHED = 20
@@ -63,7 +68,14 @@ class Rows:
     has_values: bool = False
 
     def __iter__(self) -> Iterator[Row]:
-        return (Row(self, number, cells) for number, cells in _while_memory_lasts(self.rows))
+        """Yield rows; MemoryError before the memory is full, as the last megabyte takes a failed system call a row."""
+        for count, (number, cells) in enumerate(self.rows):
+            if count % _ROWS_BETWEEN_CHECKS == 0:
+                try:
+                    mmap.mmap(-1, _MEMORY_RESERVE).close()
+                except OSError:
+                    raise MemoryError from None
+            yield Row(self, number, cells)
 
     def peek(self, n: int) -> tuple[list[NumberedRow], Rows]:
         """Return the first rows, and the table with all rows."""
@@ -73,23 +85,12 @@ class Rows:
 
     def records(self) -> Records:
         """Yield each row as an object with the names of the columns."""
-        for number, cells in _while_memory_lasts(self.rows):
-            yield number, dict(zip_longest(self.columns, cells))
+        for row in self:
+            yield row.number, dict(zip_longest(self.columns, row.cells))
 
     def location(self, number: int) -> str:
         """Return the place of a row, for messages."""
         return f"Row {number}" if self.format == "frame" else f"{self.name}, {self.unit} {number}"
-
-
-def _while_memory_lasts(rows: Iterable[NumberedRow]) -> Iterator[NumberedRow]:
-    """The rows; MemoryError before the memory is full, because the last megabyte takes a failed system call a row."""
-    for count, row in enumerate(rows):
-        if count % _ROWS_BETWEEN_CHECKS == 0:
-            try:
-                mmap.mmap(-1, _MEMORY_RESERVE).close()
-            except OSError:
-                raise MemoryError from None
-        yield row
 
 
 class Row(NamedTuple):
@@ -139,10 +140,8 @@ class Row(NamedTuple):
 
     def _name_at(self, column: int, role: str, is_standard: bool) -> str:
         value, is_text_file = self.cells[column], self.table.delimiter is not None
-        if type(value) is str:
-            name = value.strip()
-        else:
-            name = "" if is_missing(value) else (value_text(value) or str(value)).strip()
+        text = value if isinstance(value, str) else "" if is_missing(value) else value_text(value) or str(value)
+        name = text.strip()
         if is_blank(name.replace("\ufeff", "-")):  # `identifier` refuses a byte order mark
             column_name = f"the {role}" if is_standard and is_text_file else self.table.columns[column]
             is_fillable = role == "item" and not is_text_file
@@ -153,6 +152,81 @@ class Row(NamedTuple):
         if is_text_file and name.count('"') % 2:
             raise InputError(f"{self.location}: the item or the rater contains a quote: a separator is missing.")
         return identifier(self.location, role, name)
+
+
+def value_text(value: Any) -> str | None:
+    """Return a number, a date or a truth value as a spreadsheet shows it; None if it is something else.
+
+    Whole numbers have no decimals, and a date at midnight has no time.
+
+    Examples
+    --------
+    >>> value_text(3.0), value_text(2.5), value_text(True), value_text("a")
+    ('3', '2.5', 'TRUE', None)
+    >>> value_text(datetime.datetime(2026, 1, 5)), value_text(datetime.datetime(2026, 1, 5, 10, 30))
+    ('2026-01-05', '2026-01-05 10:30:00')
+    """
+    if hasattr(value, "item") and not hasattr(value, "isoformat"):  # a scalar of NumPy
+        value = value.item()
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float | Decimal):
+        return None if math.isnan(value) else str(int(value)) if value == value // 1 else str(value)
+    if isinstance(value, datetime.datetime):
+        if value != value:  # NaT of pandas
+            return None
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell has no value: None, NaN, NaT, pandas.NA or a masked entry."""
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, Iterable):  # a text, or several
+        return False
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas.NA
+        return True
+
+
+def is_number(value: Any) -> bool:
+    """Whether a cell is a number, or a text that is one."""
+    return value is not None and plain_number(str(value)) is not None
+
+
+def texts_of_cell(value: Any, location: str) -> tuple[str, ...] | None:
+    """Return the texts of a cell (a text, or a list, tuple, set or array of texts), or None if it is missing.
+
+    Raises
+    ------
+    InputError
+        If a part is not a text; the message begins with `location`.
+    """
+    if is_missing(value):
+        return None
+    is_single = isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
+    texts = (value,) if is_single else tuple(value)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(f"{location} has {text!r}, which is not a text.")
+    return texts
+
+
+def identifier(location: str, role: str, name: str) -> str:
+    """Return the name of an item or rater in normal form, so that names that look the same are the same.
+
+    Raises
+    ------
+    InputError
+        If it contains a byte order mark, which two files that were pasted together leave.
+    """
+    if "\ufeff" in name:
+        raise InputError(f"{location}: the {role} contains a byte order mark: remove it when you join files.")
+    return normalize(name)
 
 
 def with_header(

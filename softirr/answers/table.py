@@ -173,17 +173,17 @@ class AnnotationTable:
                 raise InputError(f"Rater {answer.rater!r} has two answers for item {answer.item!r}.")
             rows[cell] = answer_ids.setdefault(key, len(answer_ids)), _as_written(answer, form_of)
         cells = sorted(rows)
-        answering = sorted({rater for _, rater in cells})
-        new_rater_ids = {rater: index for index, rater in enumerate(answering)}
+        item, rater = np.array(cells, dtype=np.int64).reshape(-1, 2).T.copy()
+        answering, rater = np.unique(rater, return_inverse=True)
         names = tuple(rater_ids)
         text_ids = {text: index for index, text in enumerate(sorted({text for key in answer_ids for text in key}))}
         return cls(
             items=tuple(item_ids),
-            raters=tuple(names[rater] for rater in answering),
+            raters=tuple(names[rater_id] for rater_id in answering.tolist()),
             texts=tuple(text_ids),
             answers=tuple(tuple(text_ids[text] for text in key) for key in answer_ids),
-            item=np.array([item for item, _ in cells], dtype=np.int64),
-            rater=np.array([new_rater_ids[rater] for _, rater in cells], dtype=np.int64),
+            item=item,
+            rater=rater,
             answer=np.array([rows[cell][0] for cell in cells], dtype=np.int64),
             excluded=tuple(excluded),
             casefold=casefold,

@@ -62,10 +62,11 @@ def name_warnings(table: AnnotationTable) -> Iterator[str]:
             "one way in the file."
         )
     if groups := _alike(table.items):
-        raters: dict[str, set[int]] = {item: set() for item in table.items}
+        raters: dict[str, list[int]] = {item: [] for item in table.items}
         for item, rater in zip(table.item.tolist(), table.rater.tolist(), strict=True):
-            raters[table.items[item]].add(rater)
-        if apart := [group for group in groups if _are_disjoint([raters[item] for item in group])]:
+            raters[table.items[item]].append(rater)
+        raters_of_groups = ((group, [rater for item in group for rater in raters[item]]) for group in groups)
+        if apart := [group for group, answering in raters_of_groups if len(set(answering)) == len(answering)]:
             yield (
                 f"Items may be counted twice, because their ids differ in form only: {_listed(apart)}. Their answers "
                 "are not compared: write each id one way in the file."
@@ -77,10 +78,6 @@ def name_warnings(table: AnnotationTable) -> Iterator[str]:
                 f"{plural(len(groups), role)} written like a missing value or like a number that a spreadsheet has "
                 f"shortened: {_listed(groups)}. If several {role}s became one, write their own names."
             )
-
-
-def _are_disjoint(sets: Sequence[set[int]]) -> bool:
-    return sum(map(len, sets)) == len(set().union(*sets))
 
 
 def value_warnings(texts: Sequence[str]) -> Iterator[str]:

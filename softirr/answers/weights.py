@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from softirr.answers.rows import value_text
 from softirr.answers.table import AnnotationTable, Excluded
-from softirr.answers.values import value_text
 from softirr.errors import InputError
 from softirr.numbers import plural
 from softirr.text import plain_number

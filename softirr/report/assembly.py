@@ -203,9 +203,9 @@ def _contrast(
     if not 3 <= n_raters <= MOST_RATERS or agreement.value is None or by_measure is None:
         return None, None
     comparisons = estimates.ratings.comparisons
-    all_pairs = np.arange(len(comparisons.rater_pairs))
-    pairs = np.setdiff1d(all_pairs, comparisons.pairs_of_rater(rater), assume_unique=True)
-    of_others, of_rater = comparisons.of_pairs(pairs), comparisons.of_rater(rater)
+    all_pairs, pairs_of_rater = np.arange(len(comparisons.rater_pairs)), comparisons.pairs_of_rater(rater)
+    pairs = np.setdiff1d(all_pairs, pairs_of_rater, assume_unique=True)
+    of_others, of_rater = comparisons.of_pairs(pairs), comparisons.of_pairs(pairs_of_rater)
     if not len(of_others):
         return None, None
     measured = by_measure.agreement(of_others), estimates.summary.raters[rater][0]

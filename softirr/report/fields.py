@@ -170,7 +170,7 @@ def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...
     value_kind = find_kind(kind)
     if len(answers) < 2 or value_kind.name == "ranking":
         return None
-    if value_kind.agreed_by == "median" and (number := value_kind.number) is not None:
+    if (number := value_kind.number) is not None:
         if any(len(values) != 1 for values in answers):
             return None
         ordered = sorted((values[0] for values in answers), key=number)

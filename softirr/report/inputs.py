@@ -11,9 +11,9 @@ from softirr.answers.files import read
 from softirr.answers.frames_and_lists import is_frame, lists_table
 from softirr.answers.ratings import Marginals
 from softirr.answers.read_options import ReadOptions
+from softirr.answers.rows import texts_of_cell
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.answers.values import texts_of_cell
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
 from softirr.numbers import plural

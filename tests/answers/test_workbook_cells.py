@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import softirr
-from softirr.answers.readers import binary_tables as workbook
+from softirr.answers.readers import csv_excel_parquet as workbook
 from softirr.answers.table import Excluded
 from tests import Cli
 from tests.answers.plain_rows import answers, refusal

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from softirr.answers.answer import DRAFT, RawInput
-from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, tool_input, unread_fields
+from softirr.answers.registry import Format, Request, Ways, chosen_fields, tool_input, unread_fields
+from softirr.answers.rows import Records, value_text
 from softirr.answers.source import refused
-from softirr.answers.values import value_text
 from softirr.errors import InputError
 from softirr.text import is_blank
 

@@ -6,7 +6,7 @@ One file for each annotator (version 1.8), or annotators' numbers (version 1.0).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,8 @@ from typing import Any, cast
 from softirr.answers.answer import RawField, RawInput
 from softirr.answers.kinds import TEXT
 from softirr.answers.readers.table_folders import Folder
-from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, is_empty, tool_input, unread_fields
+from softirr.answers.registry import Format, Request, Ways, chosen_fields, is_empty, tool_input, unread_fields
+from softirr.answers.rows import Records
 from softirr.errors import InputError
 from softirr.text import listed
 
@@ -34,7 +35,7 @@ def _is_it(record: Mapping[str, Any]) -> bool:
 
 def _read(records: Records, request: Request) -> RawInput:
     """The answers of a file that names annotators, as version 1.0 wrote it."""
-    return _input({None: records}, request, [])
+    return _input({None: records}, request)
 
 
 def _is_folder(folder: Folder) -> bool:
@@ -45,14 +46,13 @@ def _is_folder(folder: Folder) -> bool:
 
 
 def _read_folder(folder: Folder, request: Request) -> RawInput:
-    """The answers of a folder with a file for each annotator."""
-    if len(folder.tables) == 1:
-        return _read(cast(Records, folder.open(folder.tables[0])), request)
-    note = f"Each file has the answers of one rater: {listed([path.stem for path in folder.tables])}."
-    return _input({path: cast(Records, folder.open(path)) for path in folder.tables}, request, [note])
+    """The answers of a folder with a file for each annotator, or with one file that names annotators."""
+    paths = folder.tables
+    files = {path if len(paths) > 1 else None: cast(Records, folder.open(path)) for path in paths}
+    return _input(files, request)
 
 
-def _input(files: Mapping[Path | None, Records], request: Request, notes: Sequence[str]) -> RawInput:
+def _input(files: Mapping[Path | None, Records], request: Request) -> RawInput:
     """The answers of files by one rater each, or of the input with annotators in it.
 
     Labels with a number are categories. Values of keys that softirr does not read, such as comments, are counted.
@@ -66,6 +66,8 @@ def _input(files: Mapping[Path | None, Records], request: Request, notes: Sequen
     kinds = {_NAME: "set" if max(categories.values()) > 1 else "nominal"} if categories else {}
     chosen_fields(request, [] if kinds else [_NAME], kinds, "label")
     field.kind = kinds.get(_NAME, TEXT)
+    raters = [path.stem for path in files if path is not None]
+    notes = [f"Each file has the answers of one rater: {listed(raters)}."] if raters else []
     return tool_input(request, "doccano", {_NAME: field}, n, [*notes, *unread_fields(unread, "keys", request)])
 
 

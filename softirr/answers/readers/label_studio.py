@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from softirr.answers.answer import RawField, RawInput
-from softirr.answers.export_tasks import Export, check_task
+from softirr.answers.export_tasks import Export
 from softirr.answers.labelstudio import TaskAnswers, raw_answers, read_task
 from softirr.answers.labelstudio_results import mappings
 from softirr.answers.readers.table_folders import Folder
-from softirr.answers.registry import Format, Records, Request, Ways
-from softirr.answers.rows import Rows
+from softirr.answers.registry import Format, Request, Ways
+from softirr.answers.rows import Records, Rows
 from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
 from softirr.numbers import plural
-from softirr.text import listed
+from softirr.text import listed, shown
 
 _MOST_KEYS = 30
 
@@ -68,7 +68,7 @@ def _read_folder(folder: Folder, request: Request) -> RawInput:
         if isinstance(content, Rows):
             raise InputError(f"{path} is not a Label Studio export.")
         if are_exports:
-            export.has_marks, export.no_mark = False, ""
+            export.was_cancelled.clear()
         _add_tasks(export, str(path), content, path.stem if are_exports and has_names else "")
     return _input(export)
 
@@ -92,8 +92,7 @@ def _join_entries(export: Export) -> Iterator[str]:
 def _as_tasks(name: str, entry: Any, number: int) -> Mapping[str, Any]:
     """Return an entry of a file as a task with annotations."""
     if isinstance(entry, Mapping) and _is_stored(entry):
-        task = dict(entry["task"])
-        return {**task, "annotations": [{key: value for key, value in entry.items() if key != "task"}]}
+        return {**entry["task"], "annotations": [{key: value for key, value in entry.items() if key != "task"}]}
     if isinstance(entry, Mapping) and "annotations" not in entry and "completions" in entry:
         entry = {**entry, "annotations": [_as_annotation(completion) for completion in mappings(entry["completions"])]}
     if not isinstance(entry, Mapping) or "annotations" not in entry:
@@ -112,20 +111,19 @@ def _as_annotation(completion: Mapping[str, Any]) -> dict[str, Any]:
 
 def _add_tasks(export: Export, name: str, records: Records, file: str) -> None:
     """Read the tasks of a file, which may be the name of a rater."""
-    request, number = export.request, 0
+    number = 0
     for line, entry in records:
         number += 1
         task = _as_tasks(name, entry, number)
         identifier = task.get("id")
         if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
             raise InputError(f"{name}: task number {number} has no id.")
-        task_location = f"{name}, line {line}: task {listed([str(identifier)])[:40]}"
-        check_task(task, task_location, has_predictions=request.options.predictions_as_raters)
+        export.check_task(task, f"{name}, line {line}: task {shown(str(identifier))}")
         export.entries.append((file, _task_answers(export, f"{name}, line {line}", task, file)))
     if not number:
         raise InputError(f"{name} has no tasks.")
-    if export.has_marks and export.no_mark:  # an exporter that writes "was_cancelled" writes it for every annotation
-        raise InputError(f"{export.no_mark}: was_cancelled is missing, which the other annotations have.")
+    if {False, None} <= export.was_cancelled.keys():  # an exporter that writes it writes it for every annotation
+        raise InputError(f"{export.was_cancelled[None]}: was_cancelled is missing, which the other annotations have.")
 
 
 def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: str) -> TaskAnswers:
@@ -139,14 +137,9 @@ def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: 
             raise InputError(f"{location}: the data have no {key!r}; they have {listed(list(map(str, data)))}.")
     annotations = _new_annotations(export, (file, item), task)
     read = read_task({**task, "annotations": annotations}, predictions=request.options.predictions_as_raters, item=item)
-    for number, annotation in enumerate(annotations, start=1):
-        user = annotation.get("completed_by")
+    for user in (annotation.get("completed_by") for annotation in annotations):
         if isinstance(user, Mapping) and user.get("id") is not None and isinstance(user.get("email"), str):
             export.names[str(user["id"])] = user["email"]  # which names the rater
-        export.has_marks |= annotation.get("was_cancelled") is False
-        if annotation.get("was_cancelled") is None and not export.no_mark:
-            name = annotation.get("id", f"number {number}")
-            export.no_mark = f"{location}: task {listed([str(task['id'])])[:40]}: annotation {name}"
     export.check_results(location, read, data)
     request.add_weight(location, item, data)
     return read
@@ -184,7 +177,6 @@ def _input(export: Export) -> RawInput:
     for name in control_names:
         control = export.controls[name]
         raw_field = RawField(name, control.kind, repeats="set", is_separate=True, is_merged=True)
-        raw_field.columns = (("text", name),)
         for item, task in export.tasks.items():
             answers = raw_answers(task, name, oldest=oldest)
             turns = {answer.item for answer in answers if not answer.reason} - {item}

@@ -9,15 +9,15 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from softirr.answers.answer import NO_RATER, RawField, RawInput
 from softirr.answers.kinds import AUTO, CONTROL_KINDS, TEXT
 from softirr.answers.labelstudio_results import control_values
-from softirr.answers.registry import Format, Records, Request, Ways, chosen_texts, is_empty, tool_input, unread_fields
+from softirr.answers.registry import Format, Request, Ways, chosen_texts, is_empty, tool_input, unread_fields
 from softirr.answers.row_tables import rows_input
-from softirr.answers.rows import Rows
-from softirr.answers.values import value_text
+from softirr.answers.rows import Records, Rows, value_text
 from softirr.errors import InputError, option
 from softirr.numbers import plural
 from softirr.text import is_blank, listed
@@ -28,7 +28,6 @@ _NOT_TOLD = (
     "and drafts either. Export with the format JSON to leave copies out with the reason."
 )
 _OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
-_SPAN, _REGION = "span", "region"
 _LONG = 40
 """Characters of a text that is surely not the name of a category."""
 
@@ -51,30 +50,30 @@ def _read(records: Records, request: Request, *, is_text: bool = False) -> RawIn
         request.checked(records, lambda record: _is_it(record) and record.get("id") not in (None, ""), expected)
     )
     rows.sort(key=lambda row: str(row[1].get("updated_at") or ""))
-    fields = {name: RawField(name) for name in _chosen(request, [record for _, record in rows])}
-    has_kind = {name: request.options.kind_of(name) not in (None, AUTO, TEXT) for name in fields}
-    skipped = Counter[tuple[str, str]]()
+    columns = {
+        name: _Column(RawField(name), is_text, request.options.kind_of(name) not in (None, AUTO, TEXT))
+        for name in _chosen(request, [record for _, record in rows])
+    }
     for line, record in rows:
-        for field in fields.values():
-            field.add_item(str(record["id"]))
+        for column in columns.values():
+            column.field.add_item(str(record["id"]))
             if record["annotation_id"] not in (None, ""):  # not a task without annotations
-                _add(field, record, skipped, (line, request.line(line)), is_text=is_text, has_kind=has_kind[field.name])
-    for name, field in fields.items():
-        n_spans, n_regions = skipped[name, _SPAN], skipped[name, _REGION]
-        kind_notes = () if has_kind[name] else _kind_note(field)
-        field.notes = [_NOT_TOLD, *_cell_notes(name, n_spans, n_regions), *kind_notes]
-        if n_spans and not any(row.texts for row in field.answers):
+                column.add(record, line, request.line(line))
+    for name, column in columns.items():
+        column.field.notes = [_NOT_TOLD, *column.notes()]
+        if (n := column.n_spans) and not any(row.texts for row in column.field.answers):
             raise InputError(
-                f"{request.name}: {name} has {plural(n_spans, 'span or box', 'spans or boxes')} with labels, which "
-                "softirr does not read from this format. Export with the format JSON to compare the labels of a task."
+                f"{request.name}: {name} has {plural(n, 'span or box', 'spans or boxes')} with labels, which softirr "
+                "does not read from this format. Export with the format JSON to compare the labels of a task."
             )
     unread = Counter(  # data of tasks, or another control
         key
         for _, record in rows
         for key, value in record.items()
-        if _may_be_control(key) and key not in fields and not is_empty(value)
+        if _may_be_control(key) and key not in columns and not is_empty(value)
     )
     notes = list(unread_fields(unread, "columns (data of tasks, or other controls)", request))
+    fields = {name: column.field for name, column in columns.items()}
     return tool_input(request, "label-studio-flat", fields, len(rows), notes)
 
 
@@ -99,44 +98,70 @@ def _may_be_control(key: str) -> bool:
     return key not in _OWN and not key.startswith("_data_")
 
 
-def _add(
-    field: RawField,
-    record: Mapping[str, Any],
-    skipped: Counter[tuple[str, str]],
-    address: tuple[int, str],
-    *,
-    is_text: bool,
-    has_kind: bool,
-) -> None:
-    """Add an answer: a text, a list of texts and regions, or ``{"text": [...]}``, which may be written as JSON."""
-    item, rater, (line, location) = str(record["id"]), record["annotator"], address
-    value: Any = record.get(field.name)
-    if rater in (None, "", "None"):
-        field.add(item, "", None, line, NO_RATER)
-        return
-    if is_text and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        with contextlib.suppress(ValueError):
-            value = _list_or_text(json.loads(value), value, has_kind)
-    texts: list[str] = []
-    for entry in value if isinstance(value, list) else [value]:
-        if has_kind and (values := _values(entry)) is not None:
-            texts += values
-        elif isinstance(entry, Mapping) and any(str(key).endswith("labels") for key in entry):
-            skipped[field.name, _SPAN] += 1
-        elif isinstance(entry, Mapping) and "text" not in entry:
-            if not _is_region(entry):
-                kind = option("field", f"{field.name}=nominal")
-                raise InputError(
-                    f"{location}: {field.name} has no texts. If it has categories or other values, name a kind: {kind}."
-                )
-            skipped[field.name, _REGION] += 1
-        else:
-            inner = entry["text"] if isinstance(entry, Mapping) else entry
-            for text in inner if isinstance(inner, list) else [inner]:
-                if not isinstance(text, str | None):
-                    raise InputError(f"{location}: {field.name} has no texts.")
-                texts += [] if text is None or is_blank(text) else [text]
-    field.add(item, str(rater), tuple(texts) or None, line)
+@dataclass
+class _Column:
+    """The answers to a control, and counts of cells that are left out.
+
+    Attributes
+    ----------
+    is_text : bool
+        Whether the cells are texts, in which lists are written as JSON.
+    has_kind : bool
+        Whether an option names a kind for other values than texts.
+    """
+
+    field: RawField
+    is_text: bool
+    has_kind: bool
+    n_spans: int = 0
+    n_regions: int = 0
+
+    def add(self, record: Mapping[str, Any], line: int, location: str) -> None:
+        """Add an answer: a text, a list of texts and regions, or ``{"text": [...]}``, which may be written as JSON."""
+        name, item, rater = self.field.name, str(record["id"]), record["annotator"]
+        value: Any = record.get(name)
+        if rater in (None, "", "None"):
+            self.field.add(item, "", None, line, NO_RATER)
+            return
+        if self.is_text and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+            with contextlib.suppress(ValueError):
+                value = _list_or_text(json.loads(value), value, self.has_kind)
+        texts: list[str] = []
+        for entry in value if isinstance(value, list) else [value]:
+            if self.has_kind and (values := _values(entry)) is not None:
+                texts += values
+            elif isinstance(entry, Mapping) and any(str(key).endswith("labels") for key in entry):
+                self.n_spans += 1
+            elif isinstance(entry, Mapping) and "text" not in entry:
+                if not _is_region(entry):
+                    kind = option("field", f"{name}=nominal")
+                    raise InputError(
+                        f"{location}: {name} has no texts. If it has categories or other values, name a kind: {kind}."
+                    )
+                self.n_regions += 1
+            else:
+                inner = entry["text"] if isinstance(entry, Mapping) else entry
+                for text in inner if isinstance(inner, list) else [inner]:
+                    if not isinstance(text, str | None):
+                        raise InputError(f"{location}: {name} has no texts.")
+                    texts += [] if text is None or is_blank(text) else [text]
+        self.field.add(item, str(rater), tuple(texts) or None, line)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is left out, and whether the values may be categories."""
+        name, texts = listed([self.field.name]), [text for row in self.field.answers for text in row.texts or ()]
+        if n := self.n_regions:
+            yield f"{plural(n, 'region')} of {name} without a text {'is' if n == 1 else 'are'} left out."
+        if n := self.n_spans:
+            yield f"{plural(n, 'span or box', 'spans or boxes')} with labels in {name} are not read."
+        distinct = set(texts)
+        if self.has_kind or len(texts) < 4 or 2 * len(distinct) > len(texts):
+            return
+        if max(map(len, distinct)) <= _LONG:
+            yield (
+                f"This export does not say whether {name} is a TextArea or has categories: its values are compared as "
+                f"texts. {option('field', f'{self.field.name}=nominal')} compares them as categories."
+            )
 
 
 def _values(entry: Any) -> list[str] | None:
@@ -161,25 +186,6 @@ def _list_or_text(parsed: Any, text: str, has_kind: bool) -> Any:
         for entry in entries
     )
     return parsed if entries and all(is_ours) else text
-
-
-def _cell_notes(name: str, n_spans: int, n_regions: int) -> Iterator[str]:
-    if n_regions:
-        is_or_are = "is" if n_regions == 1 else "are"
-        yield f"{plural(n_regions, 'region')} of {listed([name])} without a text {is_or_are} left out."
-    if n_spans:
-        yield f"{plural(n_spans, 'span or box', 'spans or boxes')} with labels in {listed([name])} are not read."
-
-
-def _kind_note(field: RawField) -> Iterator[str]:
-    """Yield a note if the values may be categories."""
-    texts = [text for row in field.answers for text in row.texts or ()]
-    distinct = set(texts)
-    if len(texts) > 3 and 2 * len(distinct) <= len(texts) and max(map(len, distinct)) <= _LONG:
-        yield (
-            f"This export does not say whether {listed([field.name])} is a TextArea or has categories: its values are "
-            f"compared as texts. {option('field', f'{field.name}=nominal')} compares them as categories."
-        )
 
 
 def _read_table(table: Rows, request: Request) -> RawInput:

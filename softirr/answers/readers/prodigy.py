@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from softirr.answers.answer import SKIPPED, RawInput
-from softirr.answers.registry import Format, Records, Request, Ways, chosen_fields, tool_input, unread_fields
+from softirr.answers.registry import Format, Request, Ways, chosen_fields, tool_input, unread_fields
+from softirr.answers.rows import Records
 from softirr.errors import InputError
 from softirr.text import is_blank
 

@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from softirr.answers.answer import RawInput
-from softirr.answers.json_values import json_rows
 from softirr.answers.layout import columns_by_names
-from softirr.answers.registry import Format, Records, Request, Ways
+from softirr.answers.readers.json_text import json_rows
+from softirr.answers.registry import Format, Request, Ways
 from softirr.answers.row_tables import per_rater_input
-from softirr.answers.rows import Rows
+from softirr.answers.rows import Records, Rows
 from softirr.answers.source import Source, refused
 from softirr.errors import InputError
 from softirr.text import listed, shown
@@ -117,22 +117,16 @@ def _hidden(name: str) -> bool:
 def unpacked(source: Source) -> Iterator[Path]:
     """A ZIP archive as a folder that is removed afterwards.
 
+    Names that lead out of the folder are cut, and empty folders are left out.
+
     Raises
     ------
     InputError
         If it is damaged or encrypted, has too many files, or is far too large.
     """
-    with tempfile.TemporaryDirectory(prefix="softirr-") as temporary:
-        folder = Path(temporary)
-        _unpack(source.seekable(), source.name, folder)
-        inside = [path for path in folder.iterdir() if not _hidden(path.name)]
-        yield inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
-
-
-def _unpack(file: IO[bytes], name: str, folder: Path) -> None:
-    """Write the files of an archive; names that lead out of the folder are cut, and empty folders are left out."""
+    name = source.name
     with refused(f"{name} is a damaged ZIP archive: create it again.", *DAMAGE):
-        archive = zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(source.seekable())
         members = [info for info in archive.infolist() if not info.is_dir()]
     if len(members) > MOST_FILES or any(info.filename.count("/") > _DEEPEST for info in members):
         raise InputError(
@@ -141,16 +135,20 @@ def _unpack(file: IO[bytes], name: str, folder: Path) -> None:
         )
     if sum(info.file_size for info in members) > _LARGEST:
         raise InputError(f"{name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
-    for member in members:
-        try:
-            archive.extract(member, folder)
-        except (*DAMAGE, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:  # bz2 has none, for damaged data
-                raise InputError(f"{name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
-            raise InputError(
-                f"{name} contains the file {shown(member.filename, _LONG)!r}, which is damaged or encrypted: create "
-                "the archive again, without a password."
-            ) from None
+    with tempfile.TemporaryDirectory(prefix="softirr-") as temporary:
+        folder = Path(temporary)
+        for member in members:
+            try:
+                archive.extract(member, folder)
+            except (*DAMAGE, OSError) as error:
+                if isinstance(error, OSError) and error.errno is not None:  # bz2 has none, for damaged data
+                    raise InputError(f"{name} can't be unpacked to {folder.parent}: {error.strerror}.") from None
+                raise InputError(
+                    f"{name} contains the file {shown(member.filename, _LONG)!r}, which is damaged or encrypted: "
+                    "create the archive again, without a password."
+                ) from None
+        inside = [path for path in folder.iterdir() if not _hidden(path.name)]
+        yield inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
 
 
 def _read(folder: Folder, request: Request) -> RawInput:

@@ -1,8 +1,13 @@
-"""Excel workbooks and Parquet files, read by libraries that are imported only here."""
+"""Files with a table: CSV and TSV, as people and spreadsheets write them, Excel workbooks and Parquet files.
+
+The libraries that read workbooks and Parquet files are imported only here.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -11,10 +16,10 @@ from typing import IO, Any
 
 from softirr.answers.readers.table_folders import DAMAGE
 from softirr.answers.registry import Format, Request, Ways
-from softirr.answers.rows import Rows, with_header
-from softirr.answers.source import Source, refused
-from softirr.answers.values import value_text
+from softirr.answers.rows import Rows, value_text, with_header
+from softirr.answers.source import Source, csv_rows, first_line, refused
 from softirr.errors import InputError, option
+from softirr.numbers import plural
 from softirr.text import listed
 
 NO_RESULT = "#N/A"
@@ -26,6 +31,11 @@ _MOST_ROWS, _MOST_CELLS = 1_048_576, 100_000_000
 _SEARCHED = 200
 """Number of rows in which a sheet shows that it has a table."""
 _TAG = 200
+_DELIMITERS = ",;\t|"
+_STANDARD = {"item", "rater", "text"}
+_SNIFFED = 20
+_AROUND = " \t\ufeff"
+"""Around a name in a header, in files that were joined."""
 _FORMULA, _MERGED = re.compile(rb"<(?:\w+:)?f[\s/>]"), re.compile(rb"<(?:\w+:)?mergeCell[\s/>]")
 
 
@@ -170,7 +180,94 @@ def _read_parquet(source: Source, request: Request) -> Rows:
     return Rows(source.name, "parquet", columns, rows(), blank="null missing")
 
 
+def _read_delimited(source: Source, request: Request, delimiter: str | None = None) -> Rows:
+    """The rows of a CSV or TSV file; the first lines show what separates the cells."""
+    start = source.check_text()
+    if not start.strip() and source.is_short:
+        raise InputError(f"{source.name} is empty.")
+    mark = delimiter or _delimiter(start, is_whole=source.is_short)
+    if mark is None:
+        raise InputError(
+            f"{source.name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text, or "
+            "another table with several columns."
+        )
+    columns, body = with_header(_lines(source, mark), source.name, request.options)
+    rows = _checked(source.name, columns, body, has_header=request.options.header != "none")
+    return Rows(source.name, "tsv" if mark == "\t" else "csv", columns, rows, unit="line", delimiter=mark)
+
+
+def _lines(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row that is not blank.
+
+    The csv module ignores quotes in unquoted cells, so they are counted.
+    """
+    n_quotes = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal n_quotes
+        for line in source.lines():
+            n_quotes += line.count('"')
+            yield line
+
+    for number, row in csv_rows(lines(), delimiter, source.name):
+        is_odd, n_quotes = n_quotes % 2, 0
+        if [cell.casefold() for cell in row] == ["sep=", ""]:  # Excel's own first line
+            continue
+        if is_odd and any(cell.endswith('"') for cell in row):
+            raise InputError(f"{source.name}, line {number}: a closing quote has no opening quote.")
+        yield number, row
+
+
+def _checked(
+    name: str, columns: Sequence[str], rows: Iterator[tuple[int, list[Any]]], *, has_header: bool
+) -> Iterator[tuple[int, list[Any]]]:
+    """The rows after the header; a wider row is refused."""
+    header = list(columns) if has_header else None
+    for number, row in rows:
+        if len(row) > len(columns):
+            raise InputError(
+                f"{name}, line {number}: {plural(len(row), 'cell')} where the header has {len(columns)}: put quotes "
+                "around a text that contains the separator."
+            )
+        if [cell.strip(_AROUND) for cell in row] == header:
+            raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")
+        yield number, row
+
+
+def _delimiter(start: str, *, is_whole: bool) -> str | None:
+    """What separates the columns: of the known header, else what gives several columns and rows of the same width."""
+    line = first_line(start)
+    if line.casefold().startswith("sep=") and len(line) == 5:
+        return line[4]
+    for mark in _DELIMITERS:
+        if {cell.strip().casefold() for cell in next(_first_rows(line, mark, is_whole=True), [])} >= _STANDARD:
+            return mark
+    best, widest = None, 1
+    for mark in _DELIMITERS:
+        header, *later_rows = [*_first_rows(start, mark, is_whole=is_whole)] or [[]]
+        width, n_named = len(header), sum(bool(cell.strip()) for cell in header)
+        fitting = sum(width / 2 < len(row) <= width for row in later_rows)
+        if width > widest and n_named > 1 and 2 * fitting > len(later_rows) > 0:
+            best, widest = mark, width
+    return best
+
+
+def _first_rows(start: str, mark: str, *, is_whole: bool) -> Iterator[list[str]]:
+    lines = list(io.StringIO(start, newline=""))
+    with contextlib.suppress(InputError):
+        for line, row in csv_rows(lines if is_whole or len(lines) < 3 else lines[:-1], mark, "", strict=False):
+            yield row
+            if line > _SNIFFED:
+                return
+
+
 FORMATS = (
     Format("xlsx", file=Ways(_is_workbook, _read_workbook)),
     Format("parquet", file=Ways(lambda source: source.start.startswith(b"PAR1"), _read_parquet)),
+    Format(
+        "csv",
+        file=Ways(lambda source: source.check_text().lstrip()[:1] not in ("[", "{"), _read_delimited),
+        is_general=True,
+    ),
+    Format("tsv", file=Ways(lambda source: False, lambda source, request: _read_delimited(source, request, "\t"))),
 )
