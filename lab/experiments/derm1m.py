@@ -13,7 +13,7 @@ from pathlib import Path
 from lab.experiments.annotated_table import Coded, GoldTable
 from softirr.answers.table import Excluded
 from softirr.errors import InputError
-from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.readers import read_table
 
 COLUMNS = ("filename", "source", "disease_label", "skin_concept")
 _NOTHING = frozenset({"", "nan", "none", "no definitive diagnosis", "no visual concepts", "no visual concept"})

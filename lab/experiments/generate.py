@@ -37,7 +37,7 @@ from lab.experiments.set_sizes import LARGEST, nearest, set_sizes
 from lab.terminologies.relations import Relations
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 
 Setting = Literal["paper", "hard", "sets"]
 Negatives = Literal["random", "sibling", "ancestor", "lexical"]

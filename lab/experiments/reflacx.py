@@ -16,7 +16,7 @@ from pathlib import Path
 from lab.experiments.annotated_table import Coded, GoldTable
 from softirr.answers.table import Excluded
 from softirr.errors import InputError
-from softirr.meaning.terminology import read_table, read_text
+from softirr.meaning.terminology.readers import read_table, read_text
 
 _PHASES = (1, 2)
 _ABOUT = (

@@ -25,7 +25,7 @@ from softirr.meaning.measures import Measure, takes
 from softirr.meaning.measures import measure as measure_by_name
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.sentences_stage import Sentences
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 from softirr.provenance import Progress
 
 REAL = "real"

@@ -8,8 +8,7 @@ from lab.experiments import derm1m, reflacx
 from lab.experiments.annotated_table import Coded, GoldTable
 from lab.terminologies import named_paths
 from softirr.errors import InputError
-from softirr.meaning.terminology import read_table
-from softirr.meaning.terminology.readers import lines
+from softirr.meaning.terminology.readers import lines, read_table
 
 COLUMNS = ("item", "rater", "text", "codes")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from lab.terminologies.source import SourceTerminology
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 
 
 class Relations:

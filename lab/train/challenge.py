@@ -15,7 +15,7 @@ from lab.train.develop import auroc, mean
 from lab.train.labeled import read_pairs
 from softirr.errors import InputError
 from softirr.meaning.measures import Measure
-from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.readers import read_table
 from softirr.text import normalize
 
 OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")

@@ -14,7 +14,8 @@ from lab.experiments.wording import CodedText, coded_rows, is_aside
 from lab.train.graph import Graph, nearest
 from lab.train.wordings import is_acronym, likeness_to_initials
 from softirr.meaning.measures.lexical import tokens
-from softirr.meaning.terminology import Terminology, read_table
+from softirr.meaning.terminology.concepts import Terminology
+from softirr.meaning.terminology.readers import read_table
 from softirr.text import normalize
 
 _LABELS = "concept_labels.tsv.gz"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from softirr.answers.sheets import cell_text
 from softirr.errors import InputError
-from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.readers import read_table
 from softirr.text import normalize
 
 Directed = tuple[str, str, int]

@@ -20,7 +20,7 @@ from lab.train.recipe import LanguageFiles, files_of
 from lab.train.source_graphs import terminology_graph, with_neighbors
 from lab.train.sources import ENGLISH, Say, Sources, fingerprint, held_out
 from lab.train.words import read_medical
-from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.readers import read_table
 from softirr.text import normalize
 
 TRANSLATIONS = "translations"

@@ -15,7 +15,7 @@ from lab.train.graph import Graph, nearest
 from lab.train.wordings import is_acronym
 from lab.train.words import small_table
 from softirr.errors import InputError
-from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.readers import read_table
 from softirr.text import normalize
 
 

@@ -23,7 +23,7 @@ from lab.train.source_graphs import read_wordnet, terminology_graph, with_neighb
 from lab.train.wordings import abbreviation_graph
 from lab.train.words import LISTS, read_confused, read_list
 from softirr.errors import InputError
-from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.readers import read_table
 from softirr.text import normalize
 
 Say = Callable[[str], None]

@@ -11,7 +11,7 @@ from random import Random
 
 from lab.train.graph import Graph
 from lab.train.perturb import small_words
-from softirr.meaning.terminology import read_table
+from softirr.meaning.terminology.readers import read_table
 from softirr.text import normalize, plain_number
 
 _MAIN_SENSE = 0.8

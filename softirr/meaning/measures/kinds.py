@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softirr.answers.kinds import TEXT, Kind, find_kind, steps
 from softirr.answers.ratings import Floats, Ints, Ratings, sums
@@ -52,7 +51,11 @@ class KindMeasure(IndexedMeasure):
         self.kind: Kind = find_kind(table.kind)
         super().__init__(self.kind.name)
         self._family = self.name.partition(":")[0]
-        self._compared = _compared_texts(table)
+        # which texts are answers to items with two answers or more; all texts if no item has two
+        compared = np.zeros(len(table.texts), dtype=np.bool_)
+        for answer in np.unique(table.answer[Ratings.of(table).comparable]).tolist():
+            compared[list(table.answers[answer])] = True
+        self._compared = compared if compared.any() else np.ones_like(compared)
         self._places = self._find_places(table, scale)
 
     @property
@@ -111,14 +114,6 @@ def check_kind(table: AnnotationTable, measure: Measure) -> None:
             f"The table has values of the kind {table.kind}, which only softirr.agreement and softirr.item_agreement "
             f"compare; the measure {measure.name} compares texts."
         )
-
-
-def _compared_texts(table: AnnotationTable) -> NDArray[np.bool_]:
-    """Which texts are answers to items with two answers or more; all texts if no item has two."""
-    compared = np.zeros(len(table.texts), dtype=np.bool_)
-    for answer in np.unique(table.answer[Ratings.of(table).comparable]).tolist():
-        compared[list(table.answers[answer])] = True
-    return compared if compared.any() else np.ones_like(compared)
 
 
 def _ordinal(table: AnnotationTable, values: Floats) -> Floats:

@@ -9,10 +9,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Builder, Terminology
-from softirr.meaning.terminology.readers import is_concept_table, read_concept_table, read_obo, read_table, read_text
-
-__all__ = ["Terminology", "load", "read_table", "read_text"]
-
+from softirr.meaning.terminology.readers import is_concept_table, read_concept_table, read_obo
 
 _TABLES = (".csv", ".tsv", ".txt")
 

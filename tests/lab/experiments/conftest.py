@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.terminologies import load
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 
 PLACES = ("knee", "hip", "wrist", "ankle", "elbow", "shoulder", "jaw", "spine", "rib", "skull", "toe", "thumb")
 TROUBLES = ("pain", "swelling", "fracture", "rash", "cramp", "bruise", "burn", "numbness", "stiffness", "ulcer")

@@ -19,7 +19,7 @@ from lab.experiments.set_sizes import LARGEST, SMALLEST, nearest, set_sizes, sha
 from lab.terminologies import load
 from lab.terminologies.relations import Relations
 from softirr.errors import InputError
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 
 targets = st.floats(0, 1)
 

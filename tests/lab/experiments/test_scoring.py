@@ -15,7 +15,7 @@ from softirr import AgreementOptions, agreement
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.coefficients.registry import coefficient_keys
 from tests.meaning.measures.function_measures import FunctionMeasure

@@ -13,7 +13,7 @@ import pytest
 from lab.terminologies import load
 from lab.terminologies.relations import Relations, texts_of
 from softirr.errors import InputError
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 from tests.lab.terminologies.examples import (
     ICD10CM,
     ICD11,

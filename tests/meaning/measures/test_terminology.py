@@ -24,7 +24,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 from tests.meaning.terminology.terms import terminology
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softirr.meaning.terminology import Terminology
+from softirr.meaning.terminology.concepts import Terminology
 
 
 def terminology(*names: tuple[str, ...], parents: dict[int, tuple[int, ...]] | None = None) -> Terminology:

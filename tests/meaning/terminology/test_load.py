@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from softirr.errors import InputError
-from softirr.meaning.terminology import load, name_of, named_path, read_table
-from softirr.meaning.terminology.readers import lines
+from softirr.meaning.terminology import load, name_of, named_path
+from softirr.meaning.terminology.readers import lines, read_table
 
 OBO = """format-version: 1.2
 
