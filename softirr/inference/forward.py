@@ -64,6 +64,22 @@ class PaddedForward:
         return self._model(**inputs).logits.float()
 
 
+class Linear:
+    """f(x Wᵀ + b) in the number format of the weights, W of shape (outputs, inputs); others compute the product."""
+
+    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
+        self._weight, self._bias, self._activation = weight, bias, activation
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The layer's output, shape (rows, outputs)."""
+        y = self.product(x)
+        return y if self._activation is None else self._activation(y)
+
+    def product(self, x: Tensor) -> Tensor:
+        """The output before the activation."""
+        return F.linear(x, self._weight, self._bias)
+
+
 class PackedBert:
     """BERT, RoBERTa and XLM-RoBERTa classifiers over concatenated tokens, without padding.
 
@@ -75,8 +91,8 @@ class PackedBert:
         Makes the large linear layers of weight and bias; :class:`Linear` by default.
     """
 
-    def __init__(self, model: Any, linear: MakeLinear | None = None) -> None:
-        config, linear = model.config, linear or Linear
+    def __init__(self, model: Any, linear: type[Linear] = Linear) -> None:
+        config = model.config
         base = model.bert if config.model_type == "bert" else model.roberta
         embeddings = base.embeddings
         self._device = embeddings.word_embeddings.weight.device
@@ -204,25 +220,6 @@ def _softmax(scores: Tensor) -> Tensor:
     return weights.div_(weights.sum(dim=-1, keepdim=True))
 
 
-class Linear:
-    """f(x Wᵀ + b) in the number format of the weights, W of shape (outputs, inputs); others compute the product."""
-
-    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
-        self._weight, self._bias, self._activation = weight, bias, activation
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The layer's output, shape (rows, outputs)."""
-        y = self.product(x)
-        return y if self._activation is None else self._activation(y)
-
-    def product(self, x: Tensor) -> Tensor:
-        """The output before the activation."""
-        return F.linear(x, self._weight, self._bias)
-
-
-MakeLinear = Callable[[Tensor, Tensor, Activation | None], Callable[[Tensor], Tensor]]
-
-
 def _activation(name: str) -> Activation:
     if name == "gelu":
         return F.gelu
@@ -235,7 +232,7 @@ def _activation(name: str) -> Activation:
 class _Layer:
     """One encoder layer; query, key and value in one product, the activation with the product before it."""
 
-    def __init__(self, layer: Any, linear: MakeLinear, activation: Activation) -> None:
+    def __init__(self, layer: Any, linear: type[Linear], activation: Activation) -> None:
         attention, output = layer.attention.self, layer.attention.output
         products = (attention.query, attention.key, attention.value)
         self.qkv = linear(
