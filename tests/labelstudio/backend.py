@@ -16,6 +16,7 @@ from typing import Any
 
 import requests
 
+from ml_backend.auth.keys import CONNECTION_USER
 from ml_backend.cli import main as ls_main
 from ml_backend.demo.processes import Process, free_port
 from ml_backend.settings import MODEL_VERSION
@@ -23,6 +24,8 @@ from ml_backend.store.store import Store
 from softirr.cli.main import main as softirr_main
 from tests.programs import run_program
 
+KEPT_SECRET = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": ""}
+"""Label Studio's form sends this for a connection without a new password."""
 WITHIN = 90.0  # seconds after which a condition that was waited for counts as never coming true
 
 

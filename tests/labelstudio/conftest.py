@@ -186,3 +186,18 @@ def commands(ls: Harness, tmp_path: Path) -> Any:
     from tests.labelstudio.backend import Commands  # which takes what is above
 
     return Commands(tmp_path / "state", ls.url, ls.token)
+
+
+@pytest.fixture(scope="module")
+def serving(ls: Harness, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A running backend that the tests of a file share."""
+    from tests.labelstudio.backend import Commands
+
+    with Commands(tmp_path_factory.mktemp("state"), ls.url, ls.token).serve() as running:
+        yield running
+
+
+@pytest.fixture
+def project(ls: Harness) -> int:
+    """A project of three tasks with two answers each."""
+    return ls.answered([(["fever"], ["a fever"])] * 3)[0]

@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ml_backend.auth.keys import CONNECTION_USER
 from ml_backend.demo.processes import ServerError
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
-from tests.labelstudio.backend import Commands, Serving, eventually, right
+from tests.labelstudio.backend import KEPT_SECRET, Commands, Serving, eventually, right
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness
-
-KEPT_SECRET = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": ""}
-"""Label Studio's form sends this for a connection without a new password."""
-
-
-@pytest.fixture(scope="module")
-def commands(ls: Harness, tmp_path_factory: pytest.TempPathFactory) -> Commands:
-    return Commands(tmp_path_factory.mktemp("state"), ls.url, ls.token)
-
-
-@pytest.fixture(scope="module")
-def serving(commands: Commands) -> Iterator[Serving]:
-    with commands.serve() as running:
-        yield running
 
 
 @pytest.fixture
-def project(ls: Harness) -> int:
-    return ls.answered([(["fever"], ["a fever"])] * 3)[0]
+def commands(serving: Serving) -> Commands:
+    """Those of the running backend."""
+    return serving.commands
 
 
 def state(ls: Harness, project: int) -> dict[str, Any]:

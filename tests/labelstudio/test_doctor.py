@@ -15,27 +15,14 @@ from ml_backend.labelstudio import triage
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.lock import alone
 from ml_backend.store.store import NO_RUN
-from tests.labelstudio.backend import Commands, Serving, eventually, right
+from tests.labelstudio.backend import KEPT_SECRET, Commands, Serving, eventually, right
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness
-
-KEPT_SECRET = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": ""}
-"""Label Studio's form sends this for a connection without a new password."""
-
-
-@pytest.fixture(scope="module")
-def commands(ls: Harness, tmp_path_factory: pytest.TempPathFactory) -> Commands:
-    return Commands(tmp_path_factory.mktemp("state"), ls.url, ls.token)
-
-
-@pytest.fixture(scope="module")
-def serving(commands: Commands) -> Iterator[Serving]:
-    with commands.serve() as running:
-        yield running
 
 
 @pytest.fixture
-def project(ls: Harness) -> int:
-    return ls.answered([(["fever"], ["a fever"])] * 3)[0]
+def commands(serving: Serving) -> Commands:
+    """Those of the running backend."""
+    return serving.commands
 
 
 @contextlib.contextmanager
