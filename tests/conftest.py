@@ -42,6 +42,7 @@ TOGETHER = {
 """Folder or file -> name of the server, browser or cluster that its tests share."""
 
 
+@pytest.hookimpl(optionalhook=True)  # there are runs without pytest-xdist
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process more than processors: in most of their time, the tests of servers and browsers wait for them."""
     return (os.cpu_count() or 1) + 1

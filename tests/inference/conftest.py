@@ -34,6 +34,7 @@ def cluster() -> Iterator[Any]:
         "health_check_initial_delay_ms": 500,
         "health_check_period_ms": 500,
         "health_check_failure_threshold": 4,
+        "worker_niceness": 0,  # with Ray's own 15, workers wait while other tests run
     }
     cluster = Cluster(
         initialize_head=True,
@@ -46,18 +47,16 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def node(cluster: Any) -> Iterator[Callable[[], Any]]:
-    """Adds a node of one processor; remaining nodes are removed after the test."""
+def nodes(cluster: Any) -> Callable[[int], list[Any]]:
+    """So many nodes of one idle processor: those that earlier tests left, and new ones."""
     import ray
 
-    added = []
+    def exactly(number: int) -> list[Any]:
+        while len(cluster.worker_nodes) > number:
+            cluster.remove_node(next(iter(cluster.worker_nodes)))
+        while len(cluster.worker_nodes) < number:
+            cluster.add_node(num_cpus=1)
+        eventually(lambda: ray.cluster_resources().get("CPU") == ray.available_resources().get("CPU") == number)
+        return list(cluster.worker_nodes)
 
-    def add() -> Any:
-        added.append(cluster.add_node(num_cpus=1))
-        return added[-1]
-
-    yield add
-    for added_node in added:
-        if added_node in cluster.worker_nodes:
-            cluster.remove_node(added_node)
-    eventually(lambda: ray.cluster_resources().get("CPU", 0) == 0)
+    return exactly

@@ -84,8 +84,8 @@ def deadly_worker(folder: Path) -> type:
     return Deadly
 
 
-def test_two_nodes_give_the_same(node: Callable[[], Any], bert_model: Path) -> None:
-    node(), node()
+def test_two_nodes_give_the_same(nodes: Callable[[int], list[Any]], bert_model: Path) -> None:
+    nodes(2)
     pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(LEFT.tolist(), RIGHT.tolist(), strict=True)]
     local = measure(f"nli:{bert_model}", **NLI)
     on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **NLI)
@@ -100,16 +100,16 @@ def test_two_nodes_give_the_same(node: Callable[[], Any], bert_model: Path) -> N
 
 
 def test_a_node_that_is_lost_at_work_costs_nothing(
-    cluster: Any, node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Any, nodes: Callable[[int], list[Any]], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nodes = [node(), node()]
+    first, second = nodes(2)
     monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
     engine = RayEngine(bert_model, replace(OPTIONS, workers=2))
     with ThreadPoolExecutor(1) as pool:
         try:
             outputs = pool.submit(engine.run, TEXTS, LEFT, RIGHT)
-            eventually(lambda: all((tmp_path / ray_node.node_id).exists() for ray_node in nodes))
-            cluster.remove_node(nodes[1], allow_graceful=False)
+            eventually(lambda: all((tmp_path / ray_node.node_id).exists() for ray_node in (first, second)))
+            cluster.remove_node(second, allow_graceful=False)
             (tmp_path / "hold").unlink()
             logits = outputs.result().logits
         finally:
@@ -118,9 +118,9 @@ def test_a_node_that_is_lost_at_work_costs_nothing(
 
 
 def test_when_all_nodes_are_lost_the_job_waits_for_a_new_one(
-    cluster: Any, node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Any, nodes: Callable[[int], list[Any]], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = node()
+    (first,) = nodes(1)
     monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
     monkeypatch.setattr(ray_engine, "_PATIENCE", 120.0)
     engine = RayEngine(bert_model, OPTIONS)
@@ -130,7 +130,7 @@ def test_when_all_nodes_are_lost_the_job_waits_for_a_new_one(
             eventually((tmp_path / first.node_id).exists)
             cluster.remove_node(first, allow_graceful=False)
             (tmp_path / "hold").unlink()
-            node()
+            cluster.add_node(num_cpus=1)
             logits = outputs.result().logits
         finally:
             engine.close()
@@ -138,9 +138,9 @@ def test_when_all_nodes_are_lost_the_job_waits_for_a_new_one(
 
 
 def test_a_share_that_ends_a_worker_once_or_twice_is_tried_again(
-    node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nodes: Callable[[int], list[Any]], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    node()
+    nodes(1)
     monkeypatch.setattr(ray_engine, "Worker", deadly_worker(tmp_path))
     engine = RayEngine(bert_model, OPTIONS)
     texts = ["deadly 2 ", *TEXTS]
@@ -154,9 +154,9 @@ def test_a_share_that_ends_a_worker_once_or_twice_is_tried_again(
 
 
 def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
-    node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nodes: Callable[[int], list[Any]], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    node()
+    nodes(1)
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     monkeypatch.setattr(ray_engine, "Worker", deadly_worker(deaths))
@@ -181,8 +181,8 @@ def test_share_that_ends_every_worker_is_named_and_earlier_chunks_are_kept(
         on_ray.close()
 
 
-def test_model_that_no_worker_finds_is_refused(node: Callable[[], Any], tmp_path: Path) -> None:
-    node()
+def test_model_that_no_worker_finds_is_refused(nodes: Callable[[int], list[Any]], tmp_path: Path) -> None:
+    nodes(1)
     with pytest.raises(InputError, match=r"could not load the model in .* on every machine of the cluster"):
         RayEngine(tmp_path, OPTIONS)
 
@@ -210,9 +210,9 @@ made.close()
 
 
 def test_a_driver_that_dies_resumes_where_it_was(
-    cluster: Any, node: Callable[[], Any], bert_model: Path, tmp_path: Path
+    cluster: Any, nodes: Callable[[int], list[Any]], bert_model: Path, tmp_path: Path
 ) -> None:
-    node()
+    nodes(1)
 
     def drive(ending: str, status: int = 0) -> list[str]:
         arguments = (bert_model, tmp_path / "pairs.sqlite", ending, *TEXTS)
