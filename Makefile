@@ -4,6 +4,8 @@ SETUP := $(if $(PYTHON),PYTHON="$(PYTHON)",) python3 .ci/environment.py
 VENV := .venv/bin
 LABEL_STUDIO := $(or $(SOFTIRR_LABEL_STUDIO),$(CURDIR)/.venv-labelstudio/bin/label-studio)
 ARGS ?=
+# pip leaves modules uncompiled (.ci/environment_venv.py): Python keeps what it compiled, for the next process.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-all test-random lint docs bench audit podman size mutants clean python
 
