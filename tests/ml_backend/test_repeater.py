@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import softirr
 from ml_backend.labelstudio.agreed import agreed_in
 from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.config import Control
@@ -63,6 +64,17 @@ def test_turn_that_only_one_annotator_answered_is_not_compared(bench: Bench) -> 
     assert [entry["score"] for entry in bench.fake.predictions()[task]] == [1.0]
     answers = bench.task(task)["answers"][GIST]
     assert answers["groups"] == [{"1": ["greets"], "2": ["greets"]}, {"1": ["asks"]}]
+
+
+def test_an_annotator_without_a_turn_answers_no_other_item_in_an_export(bench: Bench) -> None:
+    task = bench.fake.add_task()
+    for user, results in ((1, turns("greets", "asks")), (2, turns("greets", "leaves")), (3, []), (4, [])):
+        bench.fake.annotate(task, user, [], result=results)
+    bench.sync()
+    table = softirr.read(bench.export(), control="gist")
+    assert table.items == (f"{task}/0", f"{task}/1") and table.raters == ("1", "2")
+    observed = softirr.agreement(table, "exact").coefficients["observed_agreement"].value
+    assert observed == bench.row["summary"]["controls"][GIST]["coefficients"]["observed_agreement"]["value"] == 0.5
 
 
 def test_report_counts_tasks_and_their_turns(bench: Bench) -> None:

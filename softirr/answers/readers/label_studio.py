@@ -181,7 +181,8 @@ def _input(export: Export) -> RawInput:
             answers = raw_answers(task, name, oldest=oldest)
             turns = {answer.item for answer in answers if not answer.reason} - {item}
             raw_field.items |= dict.fromkeys(sorted(turns, key=lambda turn: int(turn.rpartition("/")[2])) or [item])
-            raw_field.answers += answers
+            # whoever answered no turn of a dialogue has no answer to it, rather than an empty one to another item
+            raw_field.answers += (answer for answer in answers if answer.reason or not turns or answer.item in turns)
         raw_field.notes += export.control_notes(name, control)
         fields[name] = raw_field
     return RawInput("label-studio", fields, len(export.entries), request.line, export.names, notes)
