@@ -22,15 +22,15 @@ demo: python  ## a Label Studio with an example project, scored; ARGS=--check ru
 # Tests of one server share a process, and the others run beside it (tests/conftest.py).
 PYTEST := SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest -n $(or $(JOBS),auto) --dist loadgroup
 
-test: python  ## the fast tests, with a real Label Studio and a browser; ARGS are passed to pytest
-	@$(SETUP) dev labelstudio javascript system
+test: python  ## the fast tests; ARGS are passed to pytest
+	@$(SETUP) dev javascript system
 	@$(PYTEST) -m "not slow" $(ARGS)
 
 test-random: python  ## the property tests with new random examples; a failure prints how to repeat it
 	@$(SETUP) dev
 	@$(PYTEST) -m hypothesis --hypothesis-profile=random $(ARGS)
 
-test-all: python  ## every test
+test-all: python  ## every test, with a real Label Studio and a browser
 	@$(SETUP) dev labelstudio javascript system
 	@$(PYTEST) $(ARGS)
 
