@@ -51,6 +51,8 @@ _FORMS = ("<wide>", "<narrow>", "<square>", "<isolated>", "<initial>", "<medial>
 _LIGATURES = frozenset("ﬀﬁﬂﬃﬄﬅﬆﬓﬔﬕﬖﬗĲĳǄǅǆǇǈǉǊǋǌǱǲǳ℃℉")
 _HARAKAT = re.compile("[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]")
 _BEFORE_UNIT = re.compile(r"(?<=[0-9]) (?=[%‰°])")
+_FINAL_SIGMA = re.compile(r"(?<=[^\W\d_])σ\b")
+"""Folded by `str.casefold`, although it is another form by its place and not by its case."""
 
 
 class _Folding(dict[int, str | int]):
@@ -90,7 +92,7 @@ def normalize(text: str, *, casefold: bool = False, ignore_harakat: bool = False
     Parameters
     ----------
     casefold : bool
-        Fold case as well. Turkish dotted and dotless i become i.
+        Fold case as well. Turkish dotted and dotless i become i; a Greek word keeps its final sigma.
     ignore_harakat : bool
         Remove Arabic vowel signs.
 
@@ -100,8 +102,8 @@ def normalize(text: str, *, casefold: bool = False, ignore_harakat: bool = False
     'heart attack'
     >>> normalize("３８.５℃"), normalize("38.5 °C"), normalize("ﬁeber ٣"), normalize("10²")
     ('38.5°C', '38.5°C', 'fieber 3', '10²')
-    >>> normalize("İSTANBUL", casefold=True), normalize("fe\u00adver\u200b")
-    ('istanbul', 'fever')
+    >>> normalize("İSTANBUL", casefold=True), normalize("Πυρετός", casefold=True), normalize("fe\u00adver\u200b")
+    ('istanbul', 'πυρετός', 'fever')
     """
     if text.isascii() and text.isprintable():  # nearly all texts of most projects, in a fraction of the time
         text = " ".join((text.lower() if casefold else text).split())
@@ -111,7 +113,7 @@ def normalize(text: str, *, casefold: bool = False, ignore_harakat: bool = False
     if ignore_harakat:
         text = _HARAKAT.sub("", text)
     if casefold:
-        text = _composed(text.casefold().replace("i\u0307", "i").replace("ı", "i"))
+        text = _composed(_FINAL_SIGMA.sub("ς", text.casefold().replace("i\u0307", "i").replace("ı", "i")))
     return _BEFORE_UNIT.sub("", " ".join(text.split()))
 
 

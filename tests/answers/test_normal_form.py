@@ -52,6 +52,7 @@ def test_other_text_stays_another_text(name: str) -> None:
 
 def test_options_fold_case_and_vowel_signs() -> None:
     assert normalize("DİKKAT ısı", casefold=True) == normalize("dikkat isi", casefold=True)
+    assert normalize("ΠΥΡΕΤΌΣ", casefold=True) == normalize("πυρετός", casefold=True) == "πυρετός"
     assert normalize("كَتَبَ", ignore_harakat=True) == "كتب"
 
 
