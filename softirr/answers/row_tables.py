@@ -34,7 +34,6 @@ def rows_input(table: Rows, request: Request) -> RawInput:
     options = request.options
     if options.header == "none":
         table, options = _with_row_numbers(table, options)
-    table = replace(table, has_values=options.kind not in (None, AUTO))
     columns = find_columns(table.columns, options, table.name)
     if request.options.weight in {table.columns[i] for indices in columns.groups.values() for i in indices}:
         raise InputError(
@@ -134,6 +133,7 @@ def _new_fields(table: Rows, columns: Columns, options: ReadOptions) -> dict[str
 
 def _read_rows(table: Rows, columns: Columns, fields: Mapping[str, RawField], request: Request) -> Iterator[Row]:
     """Add the answers of a table; yields each row."""
+    table = replace(table, has_values=request.options.kind not in (None, AUTO))
     is_long, is_standard = columns.is_long, columns.is_standard
     last = max(columns.used if is_long else columns.item)
     ends = f"the row ends before the column {table.columns[last]!r}"

@@ -6,6 +6,7 @@ import io
 import json
 import random
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softirr
+from tests.answers.plain_rows import answers
 
 RATERS = ("ann", "bob", "cid")
 CELL = st.one_of(st.none(), st.just("absent"), st.sampled_from(["fever", "cough", "rash", "high fever"]))
@@ -97,3 +99,15 @@ def test_a_folder_of_temporary_files_that_is_full(monkeypatch: pytest.MonkeyPatc
         softirr.InputError, match=r"temporary files .* is full or not writable \(No space left on device\)"
     ):
         read([{"item": "1", "ann": "x", "bob": "x"}], lines=True, raters=["ann", "bob"])
+
+
+def test_numbers_of_a_folder_with_a_file_for_each_rater_are_answers_to_a_field_of_values(tmp_path: Path) -> None:
+    for rater, scores in {"ann": (3, 4, 5), "ben": (3, 5, 5)}.items():
+        rows = [{"item": str(item), "score": score} for item, score in enumerate(scores)]
+        (tmp_path / f"{rater}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    reading = softirr.ReadOptions(item="item", text="score", kind="interval")
+    assert answers(softirr.read(tmp_path, reading)) == {
+        (str(item), rater): (score,)
+        for rater, scores in {"ann": "345", "ben": "355"}.items()
+        for item, score in enumerate(scores)
+    }
