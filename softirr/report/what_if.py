@@ -10,6 +10,7 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Pooling, Ratings
 from softirr.answers.table import AnnotationTable
+from softirr.defaults import TARGET_SE
 from softirr.errors import InputError
 from softirr.meaning.policy.attributes import KINDS, without
 from softirr.meaning.policy.measure import PolicyStage, policy_of, under_policy
@@ -35,8 +36,6 @@ _DRAWS = 4_000
 """Pairs of answers drawn at random, among which those with an attribute are counted."""
 _FEWEST = 20
 """Pairs with the attribute that are scored first."""
-_ERROR = 0.0025
-"""Standard error of the coefficient: half of it is not seen in two digits."""
 
 
 def with_what_if(report: AgreementReport, table: AnnotationTable, scoring: Scoring) -> AgreementReport:
@@ -111,7 +110,7 @@ def chance_shift(present: AnswerScorer, without_kind: AnswerScorer, kind: str, *
     """How much higher agreement by chance is without an attribute, from pairs of answers drawn at random.
 
     Only pairs with the attribute can change, and which have it is known without a score. They are scored with and
-    without it, more and more of them, until the standard error of the coefficient is below the digits shown.
+    without it, more and more of them, until the standard error of the coefficient is that of a sample for chance.
 
     Parameters
     ----------
@@ -136,7 +135,7 @@ def chance_shift(present: AnswerScorer, without_kind: AnswerScorer, kind: str, *
         )
         # as if one more pair had changed by a half: among few pairs, those that come to match are rare
         error = share * float(np.sqrt(np.sum(changes**2) + 0.25)) / len(changes)
-        if error * slope <= _ERROR:
+        if error * slope <= TARGET_SE:
             break
     return share * float(changes.mean()) if len(changes) else 0.0
 

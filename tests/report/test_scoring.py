@@ -61,7 +61,7 @@ def test_effect_of_ignoring_samples_pairs_for_chance(monkeypatch: pytest.MonkeyP
     assert values[1]["severity"] == pytest.approx(values[0]["severity"], abs=0.01)
 
 
-@pytest.mark.parametrize(("share", "maximum_pairs"), [(0.05, 40), (0.5, 640)])
+@pytest.mark.parametrize(("share", "maximum_pairs"), [(0.05, 20), (0.5, 320)])
 def test_effect_of_an_attribute_on_chance_is_estimated_from_few_pairs(share: float, maximum_pairs: int) -> None:
     rng = np.random.default_rng(1)
     heads = [
@@ -86,7 +86,7 @@ def test_effect_of_an_attribute_on_chance_is_estimated_from_few_pairs(share: flo
         for policy in (softirr.Policy(), softirr.Policy(ignore={"severity"}))
     )
     assert with_it is not None and without_it is not None
-    assert shift == pytest.approx(without_it - with_it, abs=3 * 0.0025 / 0.5)
+    assert shift == pytest.approx(without_it - with_it, abs=3 * 0.005 / 0.5)
     assert 0 < len(exact.asked) <= maximum_pairs
 
 
