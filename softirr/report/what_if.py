@@ -110,7 +110,7 @@ def chance_shift(present: AnswerScorer, without_kind: AnswerScorer, kind: str, *
     """How much higher agreement by chance is without an attribute, from pairs of answers drawn at random.
 
     Only pairs with the attribute can change, and which have it is known without a score. They are scored with and
-    without it, more and more of them, until the standard error of the coefficient is that of a sample for chance.
+    without it, more and more of them, until the standard error of the coefficient is at most `TARGET_SE`.
 
     Parameters
     ----------
