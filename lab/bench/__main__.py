@@ -32,14 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     parser = LabParser(prog="python -m lab.bench", description="Compare speed and accuracy with other libraries.")
     parser.add_argument("name", choices=BENCHES, help="benchmark to run; its options follow (NAME --help)")
-    return guarded(lambda: _run(parser, words), program="lab")
 
+    def run() -> None:
+        for line in bench_lines(parser.parse_args(words[:1]).name, words[1:]):
+            print(line, flush=True)
 
-def _run(parser: LabParser, words: Sequence[str]) -> int:
-    name = parser.parse_args(words[:1]).name
-    for line in bench_lines(name, words[1:]):
-        print(line, flush=True)
-    return 0
+    return guarded(run, program="lab")
 
 
 if __name__ == "__main__":

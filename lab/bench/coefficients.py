@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
@@ -29,12 +30,12 @@ BLOCK = 2_048
 
 @dataclass(frozen=True)
 class Timing:
-    """One line: wall-clock and processor seconds, peak memory in MB, and the result."""
+    """One run: wall-clock and processor seconds, peak memory of its process in MB, and the result."""
 
     wall: float
     processor: float
     memory: float
-    result: float | None = None
+    result: Any
 
 
 def project(n_items: int, seed: int = 0) -> tuple[Ints, Floats]:
@@ -49,9 +50,7 @@ def softirr_on_texts(n_items: int) -> float | None:
     import softirr
 
     answers = short_texts(2 * n_items)
-    table = softirr.AnnotationTable.from_answers(
-        softirr.Answer(str(i // 2), "ab"[i % 2], (text,)) for i, text in enumerate(answers)
-    )
+    table = softirr.AnnotationTable.from_answers((str(i // 2), "ab"[i % 2], text) for i, text in enumerate(answers))
     report = softirr.agreement(table, "levenshtein", chance="exact", options=softirr.AgreementOptions(reasons=False))
     return report.coefficients["krippendorff_alpha"].value
 
@@ -103,11 +102,16 @@ def timed(work: Callable[[int], float | None], n_items: int) -> Timing:
 
 
 def _run(work: Callable[[int], float | None], n_items: int) -> Timing:
+    work(8)
+    return clocked(partial(work, n_items))
+
+
+def clocked(work: Callable[[], Any]) -> Timing:
+    """One run in this process."""
     import resource
 
-    work(8)
     wall, processor = time.perf_counter(), time.process_time()
-    result = work(n_items)
+    result = work()
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return Timing(wall, processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, result)

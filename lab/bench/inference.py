@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.bench.coefficients import Timing, clocked
 from lab.bench.inference_contenders import (
     BUNDLED,
     Run,
@@ -79,46 +79,41 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
     yield from table_head(("way", "pairs/s", *times, "spread", "max abs dP", "abs dkappa"))
     a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
     for contender, timing in timed.items():
+        slowest = max(one_round.wall for one_round in timing.rounds)
         moved = float(np.abs(timing.answers - reference).max())
         kappa = abs(_kappa(timing.answers[:, entailment]) - _kappa(reference[:, entailment]))
         yield (
             f"| {contender} | {len(directed) / timing.best:,.0f} "
             f"| {a.best / timing.best:.2f} | {b.best / timing.best:.2f} "
-            f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {max(timing.seconds) / timing.best:.2f} | "
+            f"| {a.cpu / timing.cpu:.2f}, {b.cpu / timing.cpu:.2f} | {slowest / timing.best:.2f} | "
             f"{moved:.1e} | {kappa:.1e} |"
         )
 
 
 @dataclass
 class Timed:
-    """Wall-clock and processor seconds of each round, and the results."""
+    """The results, and the times of each round."""
 
-    seconds: list[float] = field(default_factory=list)
-    cpu_seconds: list[float] = field(default_factory=list)
-    answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    answers: NDArray[np.float64]
+    rounds: list[Timing] = field(default_factory=list)
 
     @property
     def best(self) -> float:
         """The fastest round, because other programs can only slow a round down."""
-        return min(self.seconds)
+        return min(timing.wall for timing in self.rounds)
 
     @property
     def cpu(self) -> float:
         """Least processor time of a round."""
-        return min(self.cpu_seconds)
+        return min(timing.processor for timing in self.rounds)
 
 
 def measure_all(contenders: dict[str, Run], rounds: int) -> dict[str, Timed]:
     """Run each method once to warm up, then once a round, so that a slow minute of the machine affects all of them."""
-    timed = {name: Timed() for name in contenders}
-    for name, run in contenders.items():
-        timed[name].answers = run()
+    timed = {name: Timed(run()) for name, run in contenders.items()}
     for _ in range(rounds):
         for name, run in contenders.items():
-            wall, cpu = time.perf_counter(), time.process_time()
-            run()
-            timed[name].seconds.append(time.perf_counter() - wall)
-            timed[name].cpu_seconds.append(time.process_time() - cpu)
+            timed[name].rounds.append(clocked(run))
     return timed
 
 

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import resource
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.bench.coefficients import Timing, clocked
 from lab.bench.inference_contenders import cross_encoder_way, label_order, pipeline_way, set_threads, short_texts
 from lab.results_table import table_head, table_row
 from softirr.inference.models import bundled_model
@@ -55,14 +54,8 @@ class Estimate:
     n_pairs: int
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """An estimate with its cost; the megabytes are the peak memory of the process."""
-
-    estimate: Estimate
-    seconds: float
-    cpu_seconds: float
-    megabytes: float
+Method = Callable[..., Callable[[], Estimate]]
+"""Takes a project and the folder of a model, and returns what is timed."""
 
 
 def project_texts(n_items: int) -> list[tuple[str, str]]:
@@ -138,11 +131,11 @@ def softirr_project(
     """``softirr.agreement`` without a store of scores."""
     import softirr
 
-    rows = [
-        softirr.Answer(f"{item:06d}", rater, (text,))
+    rows = (
+        (f"{item:06d}", rater, text)
         for item, texts in enumerate(project)
         for rater, text in zip("ab", texts, strict=True)
-    ]
+    )
     table = softirr.AnnotationTable.from_answers(rows)
     measure = softirr.measure(f"nli:{folder}", precision=precision, facts=False)
     measure.score([("fever", "cough")])  # loads the model
@@ -166,22 +159,10 @@ def _alpha(same: Floats, chance: float) -> float:
     return float((same.mean() - chance) / (1 - chance))
 
 
-METHODS: dict[str, Callable[..., Callable[[], Estimate]]] = {
-    "pipeline": pipeline_project,
-    "CrossEncoder": cross_encoder_project,
-    "softirr": softirr_project,
-}
-
-
-def run_method(name: str, project: Sequence[tuple[str, str]], threads: int, options: dict[str, Any]) -> Outcome:
-    """Run one of ``METHODS`` on a project in this process."""
+def run_method(method: Method, project: Sequence[tuple[str, str]], threads: int, options: dict[str, Any]) -> Timing:
+    """Run a method on a project in this process; the result is an :class:`Estimate`."""
     set_threads(threads)
-    agreement = METHODS[name](project, bundled_model().folder, **options)
-    wall, cpu = time.perf_counter(), time.process_time()
-    estimate = agreement()
-    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Outcome(estimate, seconds, cpu_seconds, peak)
+    return clocked(method(project, bundled_model().folder, **options))
 
 
 def add_options(options: Parser) -> None:
@@ -196,38 +177,40 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     project = project_texts(options.items)
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
 
-        def run(name: str, **more: Any) -> Outcome:
-            return processes.apply(run_method, (name, project, options.threads, more))
+        def run(method: Method, **more: Any) -> Timing:
+            return processes.apply(run_method, (method, project, options.threads, more))
 
-        rounds: list[dict[str, Outcome]] = []
+        rounds: list[dict[str, Timing]] = []
         for _ in range(options.rounds):
-            outcomes = {"pipeline": run("pipeline"), "CrossEncoder, all pairs": run("CrossEncoder")}
-            target = outcomes["pipeline"].estimate.chance_error
-            outcomes["softirr"] = run("softirr")
-            outcomes["softirr, float32"] = run("softirr", precision="float32")
-            outcomes["softirr, float32, error of the pipeline"] = run("softirr", precision="float32", target=target)
-            rounds.append(outcomes)
+            timings = {"pipeline": run(pipeline_project), "CrossEncoder, all pairs": run(cross_encoder_project)}
+            target = timings["pipeline"].result.chance_error
+            timings["softirr"] = run(softirr_project)
+            timings["softirr, float32"] = run(softirr_project, precision="float32")
+            timings["softirr, float32, error of the pipeline"] = run(
+                softirr_project, precision="float32", target=target
+            )
+            rounds.append(timings)
     yield f"{options.items} items, 2 raters, {options.threads} threads, {options.rounds} rounds\n"
     times = ("seconds", "CPU seconds", "spread", "times the pipeline", "by CPU time")
     yield from table_head(("method", "directed pairs", *times, "MB", "alpha", "error", "standard error of chance"))
     yield from (_row(name, rounds) for name in rounds[0])
 
 
-def _row(name: str, rounds: Sequence[dict[str, Outcome]]) -> str:
+def _row(name: str, rounds: Sequence[dict[str, Timing]]) -> str:
     """The fastest round of a method, with its spread, and its distance from the exact alpha."""
-    outcomes, of_pipeline = ([by_method[key] for by_method in rounds] for key in (name, "pipeline"))
-    seconds, cpu = min(o.seconds for o in outcomes), min(o.cpu_seconds for o in outcomes)
-    last, exact = outcomes[-1].estimate, rounds[-1]["CrossEncoder, all pairs"].estimate.alpha
+    timings, of_pipeline = ([by_method[key] for by_method in rounds] for key in (name, "pipeline"))
+    seconds, cpu = min(t.wall for t in timings), min(t.processor for t in timings)
+    last, exact = timings[-1].result, rounds[-1]["CrossEncoder, all pairs"].result.alpha
     return table_row(
         (
             name,
             f"{last.n_pairs:,}",
             f"{seconds:.1f}",
             f"{cpu:.1f}",
-            f"{max(o.seconds for o in outcomes) / seconds:.2f}",
-            f"{min(o.seconds for o in of_pipeline) / seconds:.1f}",
-            f"{min(o.cpu_seconds for o in of_pipeline) / cpu:.1f}",
-            f"{max(o.megabytes for o in outcomes):,.0f}",
+            f"{max(t.wall for t in timings) / seconds:.2f}",
+            f"{min(t.wall for t in of_pipeline) / seconds:.1f}",
+            f"{min(t.processor for t in of_pipeline) / cpu:.1f}",
+            f"{max(t.memory for t in timings):,.0f}",
             f"{last.alpha:.3f}",
             f"{abs(last.alpha - exact):.4f}",
             f"{last.chance_error:.4f}",

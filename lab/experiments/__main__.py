@@ -23,12 +23,12 @@ LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: _run(words), program="lab")
 
+    def run() -> None:
+        arguments = parser().parse_args(words)
+        arguments.run(arguments, words)
 
-def _run(words: list[str]) -> int:
-    arguments = parser().parse_args(words)
-    return int(arguments.run(arguments, words))
+    return guarded(run, program="lab")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -93,7 +93,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--plot", action="store_true", help="also draw the figures (needs matplotlib)")
 
 
-def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
+def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> None:
     from lab.experiments.run import Plan, run_synthetic
     from lab.terminologies import load
 
@@ -108,10 +108,10 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
     for terminology in terminologies:
         for note in terminology.notes:
             print(f"lab: {terminology.name}: {note}", file=sys.stderr)
-    return _scored(arguments, argv, partial(run_synthetic, plan, terminologies))
+    _scored(arguments, argv, partial(run_synthetic, plan, terminologies))
 
 
-def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
+def _real(arguments: argparse.Namespace, argv: list[str]) -> None:
     from lab.experiments.run import run_real
     from lab.experiments.tables import load_table
 
@@ -122,10 +122,10 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
                 f"lab: {table.name}: {plural(len(table.excluded), 'answer is', 'answers are')} not used.",
                 file=sys.stderr,
             )
-    return _scored(arguments, argv, partial(run_real, tables))
+    _scored(arguments, argv, partial(run_real, tables))
 
 
-def _scored(arguments: argparse.Namespace, argv: list[str], run: Callable[..., Any]) -> int:
+def _scored(arguments: argparse.Namespace, argv: list[str], run: Callable[..., Any]) -> None:
     """Score under the chosen measures and write the report."""
     from lab.experiments.analysis import Results
     from lab.experiments.report import PAGE, write_report
@@ -146,7 +146,6 @@ def _scored(arguments: argparse.Namespace, argv: list[str], run: Callable[..., A
         if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
             print(table.markdown())
     print(f"Tables and {PAGE} are in {folder}.")
-    return 0
 
 
 if __name__ == "__main__":
