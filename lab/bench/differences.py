@@ -10,6 +10,7 @@ import numpy as np
 
 from lab.results_table import table_head, table_row
 from softirr.answers.ratings import Ints
+from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.comparisons.difference import difference
@@ -48,7 +49,6 @@ def simulated_difference(
     paired: bool,
     runs: int,
     seed: int = 0,
-    coefficient: str = "cohen_kappa",
 ) -> SimulatedDifference:
     """Simulate two pairs of raters, of different accuracy, on the same items or on others.
 
@@ -58,18 +58,14 @@ def simulated_difference(
         Accuracy of the first and of the second pair.
     """
     rng = np.random.default_rng(seed)
-    large = answers(rng, _LARGE, (accuracy[0],) * 2 + (accuracy[1],) * 2)
-    values = [
-        matrix_agreement(ratings).summary.coefficients[coefficient].value for ratings in (large[:, :2], large[:, 2:])
-    ]
-    truth = float(values[1] or 0.0) - float(values[0] or 0.0)
+    of_raters = (accuracy[0],) * 2 + (accuracy[1],) * 2
+    large = answers(rng, _LARGE, of_raters)
+    truth = float(_kappa(large[:, 2:]).value or 0.0) - float(_kappa(large[:, :2]).value or 0.0)
     covered, widths = 0, []
     for _ in range(runs):
-        first = answers(rng, n_items, (accuracy[0],) * 2 + (accuracy[1],) * 2)
-        second = first if paired else answers(rng, n_items, (accuracy[0],) * 2 + (accuracy[1],) * 2)
-        result = difference(
-            _sample(first[:, :2], coefficient), _sample(second[:, 2:], coefficient), independent=not paired
-        )
+        first = answers(rng, n_items, of_raters)
+        second = first if paired else answers(rng, n_items, of_raters)
+        result = difference(_sample(first[:, :2]), _sample(second[:, 2:]), independent=not paired)
         if result.ci95 is not None:
             covered += result.ci95[0] <= truth <= result.ci95[1]
             widths.append(result.ci95[1] - result.ci95[0])
@@ -84,8 +80,12 @@ def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -
     return np.where(wrong, rng.choice(len(_SHARES), (n_items, len(accuracy)), p=_SHARES), truth[:, None])
 
 
-def _sample(matrix: Ints, coefficient: str) -> Sample:
-    estimate = matrix_agreement(matrix).summary.coefficients[coefficient]
+def _kappa(matrix: Ints) -> Estimate:
+    return matrix_agreement(matrix).summary.coefficients["cohen_kappa"]
+
+
+def _sample(matrix: Ints) -> Sample:
+    estimate = _kappa(matrix)
     return Sample(estimate.coefficient, estimate.draws, tuple(map(str, estimate.items.tolist())))
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from lab.experiments.generate import NEGATIVES as RELATIVES
-from lab.experiments.generate import Generator, Setting
+from lab.experiments.generate import Generator, Setting, table_of_raters
 from lab.experiments.tables import load_table
-from lab.experiments.wording import NEGATIVES, Subset, read_wording
+from lab.experiments.wording import NEGATIVES, Subset, concepts_of_texts, read_wording
 from lab.terminologies import load, named_paths
 from softirr.answers.table import AnnotationTable, Answer
-from softirr.text import normalize
 
 ITEMS = 300
 
@@ -84,14 +82,8 @@ def _of_wording(path: str, count: int, subset: Subset, items: int) -> Iterator[P
             n_items = int(min(items, max(60, 1.5 * len(texts.pairs))))
             seed = zlib.crc32(f"{texts.name}{kind}{number}{subset}".encode())
             project = texts.project(n_items, share, kind, seed, skewed=number % 2 == 1)
-            rows = (
-                Answer(f"{item:04d}", rater, (text,))
-                for item, pair in enumerate(project.texts)
-                for rater, text in zip("12", pair, strict=True)
-            )
-            yield Population(
-                "wording", texts.name, kind, number, AnnotationTable.from_answers(rows), project.identity()
-            )
+            table = table_of_raters(project.texts, digits=4)
+            yield Population("wording", texts.name, kind, number, table, project.identity())
 
 
 def _of_terminology(source: str, count: int) -> Iterator[Population]:
@@ -103,7 +95,7 @@ def _of_terminology(source: str, count: int) -> Iterator[Population]:
         for negatives in RELATIVES:
             for number in range(max(1, count // 2)):
                 project = generator.population(number, negatives)
-                concepts_of_text = _concepts(
+                concepts_of_text = concepts_of_texts(
                     pair
                     for texts_and_codes in zip(project.texts, project.concepts, strict=True)
                     for texts, codes in zip(*texts_and_codes, strict=True)
@@ -122,18 +114,10 @@ def _of_table(source: str) -> Iterator[Population]:
     for number in range(min(len(items) // size, _MOST_PARTS)):
         chosen_items = set(items[number * size : (number + 1) * size])
         answers = [answer for answer in table.answers if answer.item in chosen_items]
-        concepts_of_text = _concepts(
+        concepts_of_text = concepts_of_texts(
             pair
             for answer in answers
             for pair in (answer.by_text or dict(zip(answer.texts, answer.codes, strict=False))).items()
         )
         rows = (Answer(answer.item, answer.rater, answer.texts) for answer in answers)
         yield Population("table", table.name, "as found", number, AnnotationTable.from_answers(rows), concepts_of_text)
-
-
-def _concepts(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-    """The concepts of each normalized text."""
-    concepts: dict[str, set[str]] = defaultdict(set)
-    for text, concept in pairs:
-        concepts[normalize(text)].add(concept)
-    return {text: frozenset(concepts_of_text) for text, concepts_of_text in concepts.items()}

@@ -23,8 +23,8 @@ from lab.bench.evidence_cases import Case, judge, statistics
 from lab.bench.evidence_populations import Population
 from lab.bench.function_measure import FunctionMeasure
 from lab.bench.record_fit import fit
+from lab.experiments.generate import table_of_raters
 from lab.results_table import table_head
-from softirr.answers.table import AnnotationTable, Answer
 from softirr.meaning.measures.cache import PairCache
 from softirr.statistics.evidence.estimator import Estimates
 from softirr.statistics.evidence.record import Record
@@ -83,15 +83,9 @@ def simulated_cases(count: int, *, items: int, seed: int) -> Iterator[tuple[Case
         concepts[agree, 1] = concepts[agree, 0]
         wording = rng.integers(_WORDINGS, size=(items, 2))
         texts = [[f"c{c} w{w}" for c, w in zip(*row, strict=True)] for row in zip(concepts, wording, strict=True)]
-        rows = [
-            Answer(f"{i:04d}", rater, (text,))
-            for i, item_texts in enumerate(texts)
-            for rater, text in zip("ab", item_texts, strict=True)
-        ]
         concept_of_text = {text: frozenset({text.split()[0]}) for item_texts in texts for text in item_texts}
-        population = Population(
-            _NAME, f"{number % 8}", "simulated", number, AnnotationTable.from_answers(rows), concept_of_text
-        )
+        table = table_of_raters(texts, "ab", digits=4)
+        population = Population(_NAME, f"{number % 8}", "simulated", number, table, concept_of_text)
         yield Case.of(population, measure, PairCache()), alpha
 
 

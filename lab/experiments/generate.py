@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -35,7 +35,7 @@ from typing import Literal
 from lab.experiments.draw import Draw
 from lab.experiments.set_sizes import LARGEST, nearest, set_sizes
 from lab.terminologies.relations import Relations
-from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.meaning.terminology.concepts import Terminology
 
@@ -53,6 +53,9 @@ NEIGHBOURS = 10
 RATERS = ("1", "2")
 _NAMES_NEEDED = {"paper": 2, "hard": 3, "sets": 2}
 _TRIES = 200
+_Words = tuple[tuple[str, ...], tuple[str, ...]]
+_Drawn = tuple[float, list[tuple[list[int], list[int]]], list[_Words], int]
+"""Target, concepts and texts of both raters for each item, and the number of random stand-ins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +78,8 @@ class Population:
     negatives: Negatives
     number: int
     target: float
-    concepts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    texts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    concepts: tuple[_Words, ...]
+    texts: tuple[_Words, ...]
     substituted: int = 0
 
     @cached_property
@@ -88,18 +91,21 @@ class Population:
 
     def table(self) -> AnnotationTable:
         """The texts of the raters."""
-        return _table(self.texts)
+        return table_of_raters(self.texts)
 
     def gold(self) -> AnnotationTable:
         """The concepts they meant, as if these were texts."""
-        return _table(self.concepts)
+        return table_of_raters(self.concepts)
 
 
-def _table(answers: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> AnnotationTable:
+def table_of_raters(
+    answers: Iterable[Sequence[str | tuple[str, ...]]], raters: Sequence[str] = RATERS, digits: int = 1
+) -> AnnotationTable:
+    """The table of two raters' answers to each item; the ids of the items have at least this number of digits."""
     return AnnotationTable.from_answers(
-        Answer(str(item), rater, answer)
+        (f"{item:0{digits}d}", rater, answer)
         for item, item_answers in enumerate(answers)
-        for rater, answer in zip(RATERS, item_answers, strict=True)
+        for rater, answer in zip(raters, item_answers, strict=True)
     )
 
 
@@ -217,9 +223,7 @@ class Generator:
     def _name(self, concept: int, draw: Draw) -> str:
         return draw.choice(self.terminology.names[concept])
 
-    def _single(
-        self, number: int, negatives: Negatives
-    ) -> tuple[float, list[tuple[list[int], list[int]]], list[tuple[tuple[str, ...], tuple[str, ...]]], int]:
+    def _single(self, number: int, negatives: Negatives) -> _Drawn:
         shared, draw_of_kind = self._streams(number, negatives)
         target = shared.unit()
         first = shared.sample(self.pool, self.size)
@@ -228,7 +232,7 @@ class Generator:
         # drawn for every pair, also for kept ones, so that all kinds of negatives share the words of the kept pairs
         same = [self._name(c, shared) for c in first]
         concepts: list[tuple[list[int], list[int]]] = []
-        texts: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        texts: list[_Words] = []
         for position, concept in enumerate(first):
             stand_in: int | None = concept
             word = same[position]
@@ -242,9 +246,7 @@ class Generator:
             texts.append(((words[position],), (word,)))
         return target, concepts, texts, 0
 
-    def _sets(
-        self, number: int, negatives: Negatives
-    ) -> tuple[float, list[tuple[list[int], list[int]]], list[tuple[tuple[str, ...], tuple[str, ...]]], int]:
+    def _sets(self, number: int, negatives: Negatives) -> _Drawn:
         shared, draw_of_kind = self._streams(number, negatives)
         target = shared.unit()
         concepts, texts = [], []

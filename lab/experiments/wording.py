@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,11 +57,16 @@ class Project:
 
     def identity(self) -> dict[str, frozenset[str]]:
         """The concepts of each text, by its normalized form."""
-        result: dict[str, set[str]] = {}
-        for pair, codes in zip(self.texts, self.concepts, strict=True):
-            for text, code in zip(pair, codes, strict=True):
-                result.setdefault(normalize(text), set()).add(code)
-        return {text: frozenset(codes) for text, codes in result.items()}
+        rows = zip(self.texts, self.concepts, strict=True)
+        return concepts_of_texts(pair for texts, codes in rows for pair in zip(texts, codes, strict=True))
+
+
+def concepts_of_texts(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """The concepts of each normalized text."""
+    concepts: dict[str, set[str]] = {}
+    for text, concept in pairs:
+        concepts.setdefault(normalize(text), set()).add(concept)
+    return {text: frozenset(concepts_of_text) for text, concepts_of_text in concepts.items()}
 
 
 @dataclass(frozen=True, eq=False)
