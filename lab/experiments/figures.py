@@ -109,7 +109,7 @@ def plot(tables: tuple[Table, ...], folder: Path) -> None:
         if draw is None:
             continue
         figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
-        draw(axes, table)
+        draw(axes, _columns(table))
         axes.set_title(table.title, fontsize="medium")
         path = folder / f"{table.name.removeprefix('figure_')}.png"
         with writing(path):
@@ -123,8 +123,7 @@ def _columns(table: Table) -> dict[str, list[Any]]:
     return {name: [row[i] for row in cells] for i, name in enumerate(table.columns)}
 
 
-def _draw_errors(axes: Any, table: Table) -> None:
-    columns = _columns(table)
+def _draw_errors(axes: Any, columns: dict[str, list[Any]]) -> None:
     errors: dict[str, list[float]] = {}
     for label, error in zip(columns["Measure"], columns["Error"], strict=True):
         errors.setdefault(label, []).append(error)
@@ -134,16 +133,14 @@ def _draw_errors(axes: Any, table: Table) -> None:
     axes.set_xlabel("|estimated κ − true κ|")
 
 
-def _draw_error_by_truth(axes: Any, table: Table) -> None:
-    columns = _columns(table)
+def _draw_error_by_truth(axes: Any, columns: dict[str, list[Any]]) -> None:
     centers = [(low + high) / 2 for low, high in zip(columns["From"], columns["To"], strict=True)]
     _draw_curves(axes, columns["Measure"], centers, columns["MAE"])
     axes.set_xlabel("True κ")
     axes.set_ylabel("MAE of κ")
 
 
-def _draw_calibration(axes: Any, table: Table) -> None:
-    columns = _columns(table)
+def _draw_calibration(axes: Any, columns: dict[str, list[Any]]) -> None:
     axes.plot((0, 1), (0, 1), color="gray", linestyle="--", linewidth=1)
     _draw_curves(axes, columns["Measure"], columns["Mean P"], columns["Share the same"])
     axes.set_xlabel("Mean P")
@@ -158,9 +155,8 @@ def _draw_curves(axes: Any, labels: list[str], x: list[float], y: list[float]) -
     axes.legend(fontsize="small")
 
 
-def _draw_negatives(axes: Any, table: Table) -> None:
-    columns = _columns(table)
-    kinds = list(table.columns[2:])
+def _draw_negatives(axes: Any, columns: dict[str, list[Any]]) -> None:
+    kinds = list(columns)[2:]
     changes = np.array([columns[kind] for kind in kinds], dtype=np.float64).T
     largest = float(np.nanmax(np.abs(changes))) or 1.0
     axes.imshow(changes, cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto")

@@ -121,11 +121,10 @@ def _contributions(summary: Summary) -> dict[str, Floats]:
     by_measure = summary.by_measure
     if by_measure is None:
         return {}
-    values = {name: estimate.value for name, estimate in summary.coefficients.items()}
     return {
-        name: value + item_influence(by_measure, definition(name))
-        for name, value in values.items()
-        if value is not None
+        name: estimate.value + item_influence(by_measure, definition(name))
+        for name, estimate in summary.coefficients.items()
+        if estimate.value is not None
     }
 
 

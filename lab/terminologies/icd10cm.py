@@ -25,7 +25,7 @@ def read(path: Path, builder: Builder) -> None:
     InputError
         If the file is damaged; the message names the line.
     """
-    for chapter in elements(path, "chapter", ROOT):
+    for chapter in elements(path, "chapter"):
         name = text(chapter, "name")
         if not name:
             raise InputError(f"{path}, line {chapter.sourceline}: a chapter has no name.")

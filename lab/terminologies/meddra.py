@@ -48,8 +48,6 @@ def read(path: Path, builder: Builder) -> None:
 
 def find(folder: Path, stem: str) -> Path | None:
     """``STEM.asc`` in the folder, in any case."""
-    if not folder.is_dir():
-        return None
     return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == f"{stem}.asc"), None)
 
 

@@ -28,7 +28,7 @@ def read(path: Path, builder: Builder) -> None:
         If the file is damaged; the message names the line.
     """
     owner: dict[str, str] = {}
-    for record in elements(path, "DescriptorRecord", ROOT):
+    for record in elements(path, "DescriptorRecord"):
         id, name = text(record, "DescriptorUI"), text(record, "DescriptorName/String")
         if not id or not name:
             lacking = "DescriptorName" if id else "DescriptorUI"

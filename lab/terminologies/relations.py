@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from lab.terminologies.source import SourceTerminology
@@ -18,11 +18,7 @@ class Relations:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Children of each concept."""
-        below: list[list[int]] = [[] for _ in self._terminology.ids]
-        for child, parents in enumerate(self._terminology.parents):
-            for parent in parents:
-                below[parent].append(child)
-        return tuple(tuple(children) for children in below)
+        return children_of(self._terminology.parents)
 
     @cached_property
     def folded(self) -> tuple[frozenset[str], ...]:
@@ -41,6 +37,15 @@ class Relations:
         parents = self._terminology.parents
         above = {*parents[concept], *(grand for parent in parents[concept] for grand in parents[parent])}
         return tuple(sorted(above - {concept}))
+
+
+def children_of(parents: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """The concepts that have each concept as a parent."""
+    below: list[list[int]] = [[] for _ in parents]
+    for child, above in enumerate(parents):
+        for parent in above:
+            below[parent].append(child)
+    return tuple(map(tuple, below))
 
 
 def texts_of(terminology: SourceTerminology) -> Iterator[str]:

@@ -10,8 +10,8 @@ from softirr.errors import InputError
 from softirr.meaning.terminology.readers import opened
 
 
-def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
-    """Each ``tag`` element of a file with the outermost element ``root``.
+def elements(path: Path, tag: str) -> Iterator[Any]:
+    """Each ``tag`` element of a file.
 
     An element is emptied when the next one is requested.
 
@@ -20,24 +20,19 @@ def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
     Raises
     ------
     InputError
-        If the outermost element is another one, or the file is not well-formed.
+        If the file is not well-formed.
     """
     from lxml import etree
 
     with opened(path) as file:
         try:
-            events = etree.iterparse(
-                file, events=("start", "end"), resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True
-            )
-            _, top = next(events)
-            if top.tag != root:
-                raise InputError(f"{path}, line {top.sourceline}: the outermost element is {top.tag}, not {root}.")
-            for event, element in events:
-                if event == "end" and element.tag == tag:
-                    yield element
-                    element.clear()
-                    while element.getprevious() is not None:
-                        del element.getparent()[0]
+            for _, element in etree.iterparse(
+                file, tag=tag, resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True
+            ):
+                yield element
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
         except etree.XMLSyntaxError as error:
             raise InputError(f"{path}, line {error.lineno or 1}: not well-formed XML ({error.msg}).") from None
 

@@ -103,12 +103,9 @@ class DevelopmentSet:
             np.concatenate([self.same, further.same]),
         )
 
-    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
-        """Which pairs are of one of these kinds, shape (n,)."""
-        selected = np.zeros(len(self), dtype=np.bool_)
-        for kind in kinds:
-            selected |= self._places.get(kind, False)
-        return selected
+    def of_kind(self, kind: str) -> NDArray[np.bool_]:
+        """Which pairs are of this kind, shape (n,)."""
+        return self._places.get(kind, np.zeros(len(self), dtype=np.bool_))
 
     @cached_property
     def _places(self) -> dict[str, NDArray[np.bool_]]:
@@ -206,16 +203,11 @@ def calibrate(dev: DevelopmentSet, margins: Floats) -> Calibration:
     from scipy.optimize import minimize
 
     def cost(calibration: Calibration) -> float:
-        p = calibration(margins)
-        mutual = np.sqrt(p[:, 0] * p[:, 1])
-        means = {
-            kind: mutual[dev.of_kind(kind)].mean() for kind in ("synonym", *NEGATIVE_KINDS) if dev.of_kind(kind).any()
-        }
+        values = measures(dev, margins, calibration)
         error = 0.0
-        if "synonym" in means and "random" in means:
-            same = IDENTICAL + (1 - IDENTICAL) * means["synonym"]
-            error = float(np.mean([kappa_error(same, means[k], means["random"]) for k in NEGATIVE_KINDS if k in means]))
-        return loss(dev, margins, calibration) + 2 * error
+        if {"P synonym", "P random"} <= values.keys():
+            error = float(np.mean([value for name, value in values.items() if name.startswith("kappa error")]))
+        return values["log loss"] + 2 * error
 
     spread = float(np.std(margins)) or 1.0
     # steps as large as the spread of the margins: with the tiny default steps the search never leaves a flat start

@@ -10,6 +10,7 @@ from random import Random
 
 import numpy as np
 
+from lab.terminologies.relations import children_of
 from softirr.meaning.measures.lexical import tokens
 
 
@@ -107,11 +108,7 @@ class Graph:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Less general concepts."""
-        below: list[list[int]] = [[] for _ in self.forms]
-        for child, parents in enumerate(self.parents):
-            for parent in parents:
-                below[parent].append(child)
-        return tuple(map(tuple, below))
+        return children_of(self.parents)
 
     @cached_property
     def _ancestors(self) -> dict[int, frozenset[int]]:

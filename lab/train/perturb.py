@@ -7,7 +7,7 @@ change it in one known way.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from random import Random
 
@@ -89,12 +89,19 @@ def swap(rng: Random, text: str) -> str | None:
     pattern, replacements = _swaps()
     lower = text.lower()
     for _ in range(1 if rng.random() < 0.6 else 2):
-        spots = list(pattern.finditer(lower))
-        if not spots:
-            break
-        spot = rng.choice(spots)
-        lower = lower[: spot.start()] + rng.choice(replacements[spot.group()]) + lower[spot.end() :]
+        lower = _replaced(rng, lower, pattern, replacements) or lower
     return lower if lower != text.lower() else None
+
+
+def _replaced(
+    rng: Random, text: str, pattern: re.Pattern[str], replacements: Mapping[str, Sequence[str]]
+) -> str | None:
+    """The text with one of the pattern's matches replaced, or None if there is none."""
+    spots = list(pattern.finditer(text))
+    if not spots:
+        return None
+    spot = rng.choice(spots)
+    return text[: spot.start()] + rng.choice(replacements[spot.group()]) + text[spot.end() :]
 
 
 def respell(rng: Random, text: str) -> str | None:
@@ -253,13 +260,7 @@ def opposite(rng: Random, text: str) -> str | None:
 
 def contrast(rng: Random, text: str) -> str | None:
     """The text with one word turned into another of its kind (kidney into liver), or None if there is none."""
-    lower = text.lower()
-    pattern, replacements = _kinds()
-    spots = [(m.start(), m.end(), m.group()) for m in pattern.finditer(lower)]
-    if not spots:
-        return None
-    start, end, word = rng.choice(spots)
-    return lower[:start] + rng.choice(replacements[word]) + lower[end:]
+    return _replaced(rng, text.lower(), *_kinds())
 
 
 def renumber(rng: Random, text: str) -> str | None:
