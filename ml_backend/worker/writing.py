@@ -99,7 +99,7 @@ class PredictionWriter:
             log.warning(
                 "project %d: its model version is not %s, so the score column is not ours", self.number, MODEL_VERSION
             )
-        elif not is_other and self.store.totals(self.project)["predictions"]:
+        elif not is_other and self.client.model_versions(self.number).get(MODEL_VERSION):  # refused without any
             # both fields in one request, or one resets the other
             version = {"model_version": MODEL_VERSION, "show_collab_predictions": False}
             self.client.update_project(self.number, **version)

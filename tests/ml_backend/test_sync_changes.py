@@ -248,3 +248,14 @@ class TestFollowsTheProject:
         assert bench.fake.wrong(measure="jaccard") == []
         assert ("DELETE", f"/api/projects/{NUMBER}/model-versions/") in bench.fake.writes()
         assert bench.fake.project["model_version"] == MODEL_VERSION
+
+    def test_a_version_without_predictions_is_chosen_after_they_are_written(self, bench: Bench) -> None:
+        """Label Studio refuses a version of which it has no prediction, as after somebody removed all of them."""
+        answered(bench.fake, 30)
+        bench.sync()
+        for task in bench.fake.tasks.values():
+            task["predictions"] = []
+        bench.fake.project["model_version"] = None
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert bench.fake.project["model_version"] == MODEL_VERSION
