@@ -136,23 +136,24 @@ class TaskReader:
         """Return every task, and whether there are as many as the project counts.
 
         A list that is too short must not remove anything. It may lack a task or two while tasks come and go; then it is
-        requested again. The list of a large new project is what its pages have, because each of them is read.
+        requested again.
         """
         for _ in range(TRIES_TO_LIST):
             n_before = self.client.project(self.number)["task_number"]
-            if self.store.totals(self.project)["tasks"] <= FEW < n_before:  # nearly all have to be read anyway
-                size = self._run.operator.page_size
-                read = self._read_pages(tasks.pages(self.client, self.number, page_size=size), total=n_before)
-                stamps = self.store.stamps(self.project)
-                listed = {number: (stamps[number][0] or "", stamps[number][1]) for number in read}
-            else:
-                listed = tasks.dates(self.client, self.number)
+            is_new = self.store.totals(self.project)["tasks"] <= FEW < n_before
+            listed = self._read_new(n_before) if is_new else tasks.dates(self.client, self.number)
             n_after = self.client.project(self.number)["task_number"]
             if len(listed) >= min(n_before, n_after):
                 return listed, True
         counts = len(listed), n_after
         log.warning("project %d: Label Studio lists %d tasks and counts %d, nothing is removed", self.number, *counts)
         return listed, False
+
+    def _read_new(self, n_tasks: int) -> Listed:
+        """Read a large project with hardly anything in the store: its pages name all tasks, so it needs no list."""
+        pages = tasks.pages(self.client, self.number, page_size=self._run.operator.page_size)
+        read, stamps = self._read_pages(pages, total=n_tasks), self.store.stamps(self.project)
+        return {number: (stamps[number][0] or "", stamps[number][1]) for number in read}
 
     @staticmethod
     def _stale(listed: Mapping[int, tuple[str, int]], stamps: Mapping[int, tuple[str | None, int]]) -> list[int]:

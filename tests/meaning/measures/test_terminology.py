@@ -26,7 +26,7 @@ from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
 from softirr.meaning.terminology.concepts import Terminology
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
-from tests.meaning.terminology.terms import terminology
+from tests.meaning.terminology.terms import KNEE, terminology
 
 HEART = terminology(
     ("Heart disease", "cardiac disease"),
@@ -35,15 +35,6 @@ HEART = terminology(
     ("MI", "mitral insufficiency"),
     ("MI", "myocardial ischemia"),
     parents={1: (0,)},
-)
-KNEE = terminology(
-    ("Pain",),
-    ("Knee pain", "gonalgia"),
-    ("Medial knee pain",),
-    ("Hip pain",),
-    ("Cold", "common cold"),
-    ("Cold", "low temperature"),
-    parents={1: (0,), 2: (1,), 3: (0,)},
 )
 OTHER = terminology(("tussis", "coughing fit"), ("pruritus", "itch"))
 TEXTS = (

@@ -13,3 +13,14 @@ def terminology(*names: tuple[str, ...], parents: dict[int, tuple[int, ...]] | N
         names=names,
         parents=tuple((parents or {}).get(i, ()) for i in range(len(names))),
     )
+
+
+KNEE = terminology(
+    ("Pain",),
+    ("Knee pain", "gonalgia"),
+    ("Medial knee pain",),
+    ("Hip pain",),
+    ("Cold", "common cold"),
+    ("Cold", "low temperature"),
+    parents={1: (0,), 2: (1,), 3: (0,)},
+)

@@ -10,21 +10,9 @@ import pytest
 from softirr.errors import InputError
 from softirr.meaning.terminology import opened_terminology
 from softirr.meaning.terminology.concepts import NameLookup
-from tests.meaning.terminology.terms import terminology
+from tests.meaning.terminology.terms import KNEE, terminology
 
-KNEE = NameLookup(
-    [
-        terminology(
-            ("Pain",),
-            ("Knee pain", "gonalgia"),
-            ("Medial knee pain",),
-            ("Hip pain",),
-            ("Cold", "common cold"),
-            ("Cold", "low temperature"),
-            parents={1: (0,), 2: (1,), 3: (0,)},
-        )
-    ]
-)
+KNEE_LOOKUP = NameLookup([KNEE])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +30,7 @@ KNEE = NameLookup(
     ],
 )
 def test_find_matches_exact_names_only(text: str, concepts: list[int]) -> None:
-    assert KNEE.find(text) == tuple((0, concept) for concept in concepts)
+    assert KNEE_LOOKUP.find(text) == tuple((0, concept) for concept in concepts)
 
 
 def test_names_are_bounded_and_taken_in_turn() -> None:
