@@ -150,13 +150,13 @@ def fleiss_kappa(
 def _table(
     a: Any, b: Any, casefold: bool, missing: str | Sequence[str] | None, reading: ReadOptions | None
 ) -> AnnotationTable:
-    if b is None and isinstance(a, AnnotationTable):
-        return table_from(a, reading)
     options = reading or ReadOptions()
-    options = replace(options, casefold=casefold or options.casefold, missing=missing or options.missing)
+    missing = options.missing if missing is None else missing
+    options = replace(options, casefold=casefold or options.casefold, missing=missing)
     table = table_from(a, options) if b is None else lists_table({"a": a, "b": b}, options)
-    for sentence in table.warnings:
-        warnings.warn(sentence, UserWarning, stacklevel=3)
+    if table is not a:  # whoever has read a table has its warnings
+        for sentence in table.warnings:
+            warnings.warn(sentence, UserWarning, stacklevel=3)
     return table
 
 

@@ -104,6 +104,12 @@ class TestRefused:
         with pytest.raises(softirr.InputError, match=words):
             function(["fever"], values, "exact") if values is not None else function(None, ["fever"], "exact")
 
+    @pytest.mark.parametrize("options", [{"casefold": True}, {"missing": "NA"}, {"missing": ""}])
+    @pytest.mark.parametrize("function", [softirr.cohen_kappa, softirr.krippendorff_alpha])
+    def test_options_of_reading_for_a_table(self, function: Any, options: Any) -> None:
+        with pytest.raises(softirr.InputError, match=r"give casefold to softirr\.read|give missing to|names no text"):
+            function(softirr.read(pd.DataFrame(LONG)), measure="exact", **options)
+
     def test_columns_are_never_joined_by_place_when_their_labels_differ(self) -> None:
         a = pd.Series(B, index=[3, 2, 1, 0])
         with pytest.raises(softirr.InputError, match="rows have different labels"):
