@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pydoc
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -165,8 +167,35 @@ def test_options_of_reading_count_in_lists_or_are_refused(form: str) -> None:
     )
     assert report.provenance.kind == "interval" and [rater.id for rater in report.raters] == ["Ann", "bob"]
     assert report.coefficients["krippendorff_alpha"].value > 0.8
+    numbers = {"ann": [1, 2, 4], "bob": [1, 3, 5]}
+    assert (
+        softirr.agreement(numbers, reading=softirr.ReadOptions(kind="interval")).coefficients
+        == softirr.agreement(lists, reading=softirr.ReadOptions(kind="interval")).coefficients
+    )
     with pytest.raises(softirr.InputError):
         softirr.agreement(answers, "exact", reading=softirr.ReadOptions(weight="share"))
+
+
+@pytest.mark.parametrize(
+    ("options", "agreements"),
+    [
+        ({}, [1, None, None, 0, 1]),
+        ({"empty": "none"}, [1, None, 0, 0, 1]),
+        ({"empty": "missing"}, [1, None, None, None, 1]),
+        ({"missing": "none"}, [1, 1, None, 0, 1]),
+        ({"casefold": True}, [1, None, None, 0, 1]),
+    ],
+    ids=str,
+)
+def test_missing_and_empty_answers_are_the_same_in_every_form(options: Any, agreements: Any, tmp_path: Path) -> None:
+    lists: Any = {"ann": ["fever", "NA", None, "", []], "bob": ["fever", "NA", "rash", "rash", []]}
+    rows = [(str(n), who, text) for who, texts in lists.items() for n, text in enumerate(texts)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(dict(zip(("item", "rater", "text"), row, strict=True))) + "\n" for row in rows))
+    reading = softirr.ReadOptions(**options)
+    of_lists = [softirr.agreement(answers, "exact", reading=reading) for answers in (lists, rows)]
+    for report in (*of_lists, softirr.agreement(softirr.read(path, reading), "exact")):
+        assert [item.agreement for item in sorted(report.items, key=lambda item: item.id)] == agreements
 
 
 @pytest.mark.parametrize("name", [None, float("nan"), " "])

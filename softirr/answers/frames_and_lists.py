@@ -11,17 +11,21 @@ from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from softirr.answers.answer import RawField
+from softirr.answers.answer import RawField, RawInput
+from softirr.answers.kinds import AUTO
 from softirr.answers.layout import is_role
 from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.rows import Rows, texts_of_cell
+from softirr.answers.rows import Rows, is_missing, texts_of_cell
 from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError
 from softirr.numbers import plural
 from softirr.text import listed
 
-_NOT_OF_LISTS = ("format", "control", "predictions_as_raters", "weight", "header", "encoding", "sheet", "regions")
+_NOT_OF_LISTS = (
+    *("item", "rater", "text", "raters", "weight", "header"),
+    *("format", "control", "predictions_as_raters", "encoding", "sheet", "regions"),
+)
 """Options of reading that only files, tables and exports have."""
 
 
@@ -111,20 +115,20 @@ def _as_list(column: Any) -> list[Any] | None:
     return column if isinstance(column, list) else None if convert is None else list(convert())
 
 
-def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
-    """Return a rater's answers, item by item; None if an answer is missing.
+def answer_list(name: str, values: Any) -> list[Any]:
+    """Return a rater's answers, item by item.
 
     Parameters
     ----------
     name : str
         Name of the argument, for messages.
     values : list, tuple, array, column of a data frame, or other iterable with an order
-        Each entry is a text, or a list, tuple or set of texts. None, NaN, ``pandas.NA`` and masked entries are missing.
+        The answers, as for :func:`entries_table`.
 
     Raises
     ------
     InputError
-        If it is not such a list, or an entry is not a text.
+        If it is not such a list.
     """
     wrong = ""
     if isinstance(values, Mapping):
@@ -138,10 +142,9 @@ def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
     if wrong:
         raise InputError(f"{name} is of type {type(values).__name__}: {wrong}.")
     try:
-        entries = list(values) if (column := _as_list(values)) is None else column
+        return list(values) if (column := _as_list(values)) is None else column
     except TypeError:  # an array without dimensions
         raise InputError(f"{name} is a single value: it must be a list with one answer per item.") from None
-    return [texts_of_cell(value, f"{name}[{i}]") for i, value in enumerate(entries)]
 
 
 def lists_table(lists: Mapping[str, Any], options: ReadOptions | None = None) -> AnnotationTable:
@@ -152,7 +155,7 @@ def lists_table(lists: Mapping[str, Any], options: ReadOptions | None = None) ->
     lists : mapping of str to list
         Answers by rater, as for :func:`answer_list`.
     options : ReadOptions, optional
-        How the answers are read, without what only files, tables and exports have.
+        How the answers are read, without what only files and tables have.
 
     Returns
     -------
@@ -186,22 +189,40 @@ def lists_table(lists: Mapping[str, Any], options: ReadOptions | None = None) ->
                 f"{first} and {rater} are columns whose rows have different labels: take both from one data frame, "
                 f"or give {first}.to_list() and {rater}.to_list() to compare them row by row."
             )
-    raw = RawField(items=dict.fromkeys(map(str, range(len(answers[first])))))
-    for name, texts_of_rater in answers.items():
-        for number, texts in enumerate(texts_of_rater):
-            if texts is not None:
-                raw.add(str(number), name, texts)
-    return prepare(raw, _of_lists(options or ReadOptions()))
+    entries = (
+        (f"{name}[{number}]", str(number), name, value)
+        for name, values in answers.items()
+        for number, value in enumerate(values)
+    )
+    return entries_table(entries, options or ReadOptions())
 
 
-def _of_lists(options: ReadOptions) -> ReadOptions:
-    """Return options that lists have; refuse others, which would change nothing."""
+def entries_table(entries: Iterable[tuple[str, str, str, Any]], options: ReadOptions) -> AnnotationTable:
+    """The table of answers, each with its location for messages, item, rater and texts; several of a rater are a set.
+
+    Each answer is a text, or a list, tuple or set of texts. By default, None, NaN, ``pandas.NA`` and masked entries are
+    missing, and "" is an empty answer.
+
+    Raises
+    ------
+    InputError
+        If an answer is not a text, or an option does not apply.
+    """
     default = ReadOptions()
     unused = [name for name in _NOT_OF_LISTS if getattr(options, name) != getattr(default, name)]
     if unused:
         raise InputError(f"Lists of answers have no {listed(unused)}: give a data frame or a file.")
-    if not isinstance(options.kind, Mapping):
-        return options
-    if len(options.kind) != 1:
-        raise InputError("Lists of answers are one field: give one kind.")
-    return replace(options, kind=next(iter(options.kind.values())))
+    if isinstance(options.kind, Mapping):
+        if len(options.kind) != 1:
+            raise InputError("Lists of answers are one field: give one kind.")
+        options = replace(options, kind=next(iter(options.kind.values())))
+    raw = RawField(repeats="set")
+    locations: list[str] = []
+    for location, item, rater, value in entries:
+        texts = texts_of_cell(value, location, has_values=options.kind not in (None, AUTO))
+        if options.empty is None and is_missing(value):
+            raw.add_item(item)
+        else:
+            raw.add(item, rater, texts, len(locations))
+        locations.append(location)
+    return prepare(raw, options, RawInput("list", {"": raw}, location=locations.__getitem__))

@@ -58,8 +58,8 @@ class ReadOptions:
         named, each row is an item, and if all cells are numbers, each column is a rater.
     empty : {"missing", "none"}, optional
         Meaning of an empty cell: the rater was not asked, or found nothing. By default it is missing, except that
-        empty texts in files with the columns ``item,rater,text`` are empty answers. An empty list in a cell is always
-        an empty answer.
+        empty texts in lists and in files with the columns ``item,rater,text`` are empty answers. An empty list in a
+        cell is always an empty answer.
     repeats : {"set", "first", "last", "refuse"}, optional
         Meaning of several rows of a rater on an item: a set of texts, versions (the first or the last one counts), or a
         mistake. By default a set in long tables, and refused in the others.

@@ -114,11 +114,10 @@ class Row(NamedTuple):
 
     def _texts_at(self, column: int) -> tuple[str, ...] | None:
         value = self.cells[column] if column < len(self.cells) else None
-        if type(value) is str:
+        if type(value) is str:  # without the location, as most cells are texts
             return None if is_blank(value) else (value,)
-        if self.table.has_values and (text := value_text(value)) is not None:
-            return (text,)
-        return texts_of_cell(value, f"{self.location}, column {self.table.columns[column]!r},")
+        location = f"{self.location}, column {self.table.columns[column]!r},"
+        return texts_of_cell(value, location, has_values=self.table.has_values)
 
     def name(self, columns: Sequence[int], role: str, *, is_standard: bool = False) -> str:
         """Return the name of the item or rater of the row.
@@ -198,17 +197,26 @@ def is_number(value: Any) -> bool:
     return value is not None and plain_number(str(value)) is not None
 
 
-def texts_of_cell(value: Any, location: str) -> tuple[str, ...] | None:
-    """Return the texts of a cell (a text, or a list, tuple, set or array of texts), or None if it is missing.
+def texts_of_cell(value: Any, location: str, *, has_values: bool) -> tuple[str, ...] | None:
+    """Return the texts of a cell (a text, or a list, tuple, set or array of texts), or None if it is empty.
+
+    Parameters
+    ----------
+    has_values : bool
+        Whether numbers and dates are answers, as in fields that are not texts.
 
     Raises
     ------
     InputError
         If a part is not a text; the message begins with `location`.
     """
+    if isinstance(value, str):
+        return None if is_blank(value) else (value,)
     if is_missing(value):
         return None
-    is_single = isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
+    if has_values and (value_as_text := value_text(value)) is not None:
+        return (value_as_text,)
+    is_single = isinstance(value, bytes | Mapping) or not isinstance(value, Iterable)
     texts = (value,) if is_single else tuple(value)
     for text in texts:
         if not isinstance(text, str):

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from softirr.answers.files import read
-from softirr.answers.frames_and_lists import is_frame, lists_table
+from softirr.answers.frames_and_lists import entries_table, is_frame, lists_table
 from softirr.answers.ratings import Marginals
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.rows import texts_of_cell
+from softirr.answers.rows import is_missing
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
 from softirr.numbers import plural
+from softirr.text import is_blank
 
 ChanceMethod = Literal["auto", "exact", "permutation", "sample"]
 _COLUMNS = frozenset({"item", "rater", "text"})
-_NULLS = ("nan", "<NA>", "NaT")
 _FORMS = (
     "a table, a data frame of pandas, polars or pyarrow, a Dataset, a list of (item, rater, text), a dictionary of "
     "raters, or an array with a row for each item and a column for each rater"
@@ -221,7 +221,8 @@ def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
             "An array with three columns may have three raters, or items, raters and texts: name the raters with "
             "raters=, or give rows (item, rater, text) as a list of tuples."
         )
-    return lists_table({rater: answers[:, n].tolist() for n, rater in enumerate(raters)}, options)
+    lists = {rater: answers[:, n].tolist() for n, rater in enumerate(raters)}
+    return lists_table(lists, replace(options, raters=()))
 
 
 def _of_rows(answers: Sequence[Any], options: ReadOptions) -> AnnotationTable:
@@ -230,35 +231,19 @@ def _of_rows(answers: Sequence[Any], options: ReadOptions) -> AnnotationTable:
     if all(isinstance(row, Mapping) for row in answers):
         names = list(dict.fromkeys(name for row in answers for name in row))
         return read(_Columns({str(name): [row.get(name) for row in answers] for name in names}), options)
-    rows = _answers(answers)
-    if options == ReadOptions(casefold=options.casefold):
-        return AnnotationTable.from_answers(rows, casefold=options.casefold)
-    if options.repeats not in (None, "set"):
-        raise InputError("Several rows of a list are a set: give a data frame to choose other repeats.")
-    columns = {"item": [row.item for row in rows], "rater": [row.rater for row in rows]}
-    texts = [list(row.texts) for row in rows]
-    empty = options.empty or ("none" if options.kind is None else None)
-    return read(_Columns({**columns, "text": texts}), replace(options, empty=empty))
+    return entries_table(_entries(answers), options)
 
 
-def _answers(rows: Iterable[Any]) -> list[Answer]:
-    """Answers of rows (item, rater, text); several rows of a rater on an item are a set."""
-    texts: dict[tuple[str, str], list[str]] = {}
+def _entries(rows: Iterable[Any]) -> Iterator[tuple[str, str, str, Any]]:
+    """Location, item, rater and texts of rows (item, rater, text)."""
     for number, row in enumerate(rows):
         if isinstance(row, Answer):
-            key, value = (row.item, row.rater), row.texts
+            item, rater, texts = row.item, row.rater, row.texts
         elif isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3:
-            if nameless := [role for role, name in zip(("item", "rater"), row, strict=False) if _is_missing(name)]:
-                raise InputError(f"Row {number}: {nameless[0]} is missing.")
-            key = str(row[0]), str(row[1])
-            value = texts_of_cell(row[2], f"The text of row {number}")  # type: ignore[assignment]
+            item, rater, texts = row
         else:
             raise InputError(f"Row {number} of the list is not (item, rater, text). Answers can be {_FORMS}.")
-        if value is not None:
-            texts.setdefault(key, []).extend(text for text in value)
-    return [Answer(item, rater, tuple(answer_texts)) for (item, rater), answer_texts in texts.items()]
-
-
-def _is_missing(name: Any) -> bool:
-    """Whether a name is None, NaN or blank."""
-    return name is None or not str(name).strip() or (not isinstance(name, str) and str(name) in _NULLS)
+        for role, name in (("item", item), ("rater", rater)):
+            if is_missing(name) or is_blank(str(name)):
+                raise InputError(f"Row {number}: {role} is missing.")
+        yield f"The text of row {number}", str(item), str(rater), texts

@@ -50,7 +50,7 @@ def cohen_kappa(
         Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`; ``"none"`` takes every text for
         an answer.
     reading : ReadOptions, optional
-        Further options of reading, without ``b``.
+        Further options of reading.
     options : AgreementOptions, optional
         How chance and the matching of sets are computed.
     cache, progress
