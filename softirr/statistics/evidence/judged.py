@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
         If a sheet was changed, contradicts itself, or none of its judged pairs is a pair of the table.
     """
     verdicts, unsure, texts, n_pairs = _verdicts(frames, sheets)
-    number = {normalize(text): index for index, text in enumerate(frames.table.texts)}
+    number = {text: index for index, text in enumerate(frames.table.texts)}
     same = frames.design.same.texts
     keys_of_items = set(pair_keys(same.left_texts, same.right_texts, len(frames.table.texts)).tolist())
     rows: dict[int, list[float]] = {}
@@ -108,7 +109,8 @@ def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], f
 def _verdicts(
     frames: Frames, sheets: Sequence[Judgments]
 ) -> tuple[dict[str, dict[str, float]], set[str], dict[str, tuple[str, str]], int]:
-    """By unit: each judge's verdict, who could not decide, the texts; and how many units there are."""
+    """By unit: each judge's verdict, who could not decide, the texts as the table has them; and how many units."""
+    form = partial(normalize, casefold=frames.table.casefold, ignore_harakat=frames.table.ignore_harakat)
     general = float(policy_of(frames.scorer.measure).more_general == "lenient")
     meaning = {SAME: 1.0, FIRST_MORE_GENERAL: general, SECOND_MORE_GENERAL: general}
     verdicts: dict[str, dict[str, float]] = {}
@@ -140,7 +142,7 @@ def _verdicts(
                 f"{units[id]}: this unit was not drawn from these answers with this measure, and the sheet does not "
                 "contain its texts."
             )
-    return verdicts, unsure, {id: (normalize(a), normalize(b)) for id, (a, b) in texts.items()}, len(units)
+    return verdicts, unsure, {id: (form(a), form(b)) for id, (a, b) in texts.items()}, len(units)
 
 
 def _checked_texts(id: str, pair: tuple[str, str], location: str) -> tuple[str, str]:

@@ -22,6 +22,8 @@ from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from tests.statistics.evidence.concepts import answers as rows_of
 from tests.statistics.evidence.concepts import truth
 
+_MIXED_CASE = (("Fever", "High temperature"), ("حُمّى", "Cough"), ("Rash", "rash"), ("Pain", "Ache"))
+
 
 def frames_of(answers, measure="indel", seed=0):
     table = AnnotationTable.from_answers(answers)
@@ -75,6 +77,20 @@ def test_judgments_count_under_another_measure(drawn_sheet):
     collected = collect(frames, [sheet_of(units, truth)])
     assert collected.n_pairs == len(collected.judged.keys) == 40
     assert not len(collected.judged.former.p)
+
+
+def test_judgments_count_where_the_table_folds_case_or_vowel_signs():
+    rows = [
+        (str(n), rater, text) for n, texts in enumerate(_MIXED_CASE) for rater, text in zip("ab", texts, strict=True)
+    ]
+    table = AnnotationTable.from_answers(rows)
+    sheet = sheet_of(draw_sheet(table, "indel", judgments=12).units, lambda a, b: "same")
+    folded = AnnotationTable.from_answers(rows, casefold=True, ignore_harakat=True)
+    collected = collect(Frames(AnswerScorer(folded, PairScorer(softirr.measure("indel"), folded.texts)), 0), [sheet])
+    identical = frozenset(("Rash", "rash"))
+    assert identical in map(frozenset, sheet.texts.values())
+    assert (collected.n_pairs, collected.unused, len(collected.judged.former.p)) == (12, 1, 0)
+    assert len(collected.judged.keys) == len({frozenset(map(str.lower, pair)) for pair in sheet.texts.values()}) - 1
 
 
 def test_judgments_of_pairs_that_are_gone_are_counted(drawn_sheet):
