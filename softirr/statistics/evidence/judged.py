@@ -50,11 +50,12 @@ class Collected:
 def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     """Match judged pairs with the pairs of a table, by their texts.
 
-    A pair of the same item counts if it still is one; otherwise it informs the calibration only. All pairs have equal
-    weights: the strata depend on the measure's P only, and the calibration conditions on P. Weights by the probability
-    of being drawn would make the estimate jump when a table, a measure or a policy changes, and are less accurate under
-    another measure too (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. The policy
-    determines how a more general text counts.
+    A pair of the same item counts if it still is one; otherwise it informs the calibration only. A pair that a
+    terminology knows or a reviewer has decided does not count. All other pairs have equal weights: the strata depend on
+    the measure's P only, and the calibration conditions on P. Weights by the probability of being drawn would make the
+    estimate jump when a table, a measure or a policy changes, and are less accurate under another measure too
+    (``docs/results/evidence.md``). If several judges judged a pair, their mean counts. The policy determines how a more
+    general text counts.
 
     Raises
     ------
@@ -67,11 +68,13 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     keys_of_items = set(pair_keys(same.left_texts, same.right_texts, len(frames.table.texts)).tolist())
     rows: dict[int, list[float]] = {}
     former: list[tuple[str, tuple[str, str], float]] = []
+    known_ids = _known_ids(frames, {id: texts[id] for id in verdicts})
     for id, judges in verdicts.items():
         value = float(np.mean(list(judges.values())))
         low, high = sorted(number.get(text, -1) for text in texts[id])
         key = low * len(frames.table.texts) + high
-        if low >= 0 and low != high and (key in keys_of_items or is_of_item(id) is False):
+        is_pair = low >= 0 and low != high and id not in known_ids
+        if is_pair and (key in keys_of_items or is_of_item(id) is False):
             rows.setdefault(key, []).append(value)
         else:
             former.append((id, texts[id], value))
@@ -85,9 +88,20 @@ def collect(frames: Frames, sheets: Sequence[Judgments]) -> Collected:
     left_texts, right_texts = np.divmod(keys, len(frames.table.texts))
     p = np.asarray(frames.scorer.score(left_texts, right_texts), dtype=np.float64) if len(keys) else np.zeros(0)
     names = {judge for judges in verdicts.values() for judge in judges}
-    judged = Judged(keys, values, p, len(frames.table.texts), _former_pairs(frames, former))
+    open_former = [row for row in former if row[0] not in known_ids]
+    judged = Judged(keys, values, p, len(frames.table.texts), _former_pairs(frames, open_former))
     n_unsure = len(unsure - verdicts.keys())
     return Collected(judged, n_pairs, len(former), n_unsure, len(names), judges_agreement(verdicts))
+
+
+def _known_ids(frames: Frames, pairs: Mapping[str, tuple[str, str]]) -> set[str]:
+    """Units of pairs of texts that a terminology knows or a reviewer has decided."""
+    texts = tuple(text for pair in pairs.values() for text in pair)
+    truth = known_pairs(frames.scorer.measure, texts)
+    if truth is None:
+        return set()
+    of_first = np.arange(0, len(texts), 2)
+    return {id for id, value in zip(pairs, truth(of_first, of_first + 1).tolist(), strict=True) if not np.isnan(value)}
 
 
 def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], float]]) -> FormerPairs:
@@ -96,14 +110,9 @@ def _former_pairs(frames: Frames, former: Sequence[tuple[str, tuple[str, str], f
     rows = [row for row in with_kind if row[2] is not None]
     if not rows:
         return FormerPairs()
-    measure = frames.scorer.measure
-    texts = tuple(text for pair, _, _ in rows for text in pair)
-    of_first = np.arange(0, len(texts), 2)
-    truth = known_pairs(measure, texts)
-    is_open = np.ones(len(rows), dtype=bool) if truth is None else np.isnan(truth(of_first, of_first + 1))
     values, of_item = (np.array([row[column] for row in rows]) for column in (1, 2))
-    p = np.asarray(measure.score([pair for pair, _, _ in rows]), dtype=np.float64)
-    return FormerPairs(p[is_open], values[is_open], of_item[is_open].astype(np.int64))
+    p = np.asarray(frames.scorer.measure.score([pair for pair, _, _ in rows]), dtype=np.float64)
+    return FormerPairs(p, values, of_item.astype(np.int64))
 
 
 def _verdicts(

@@ -11,6 +11,7 @@ import softirr
 from softirr import AnnotationTable
 from softirr.audit import ONLY, Judgments, draw_sheet
 from softirr.errors import InputError
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.statistics.evidence.fit import Fit
@@ -91,6 +92,19 @@ def test_judgments_count_where_the_table_folds_case_or_vowel_signs():
     assert identical in map(frozenset, sheet.texts.values())
     assert (collected.n_pairs, collected.unused, len(collected.judged.former.p)) == (12, 1, 0)
     assert len(collected.judged.keys) == len({frozenset(map(str.lower, pair)) for pair in sheet.texts.values()}) - 1
+
+
+def test_judgments_of_known_pairs_change_nothing(drawn_sheet):
+    answers, _, _ = drawn_sheet
+    table = AnnotationTable.from_answers(answers)
+    units = draw_sheet(table, "indel", judgments=150).units
+    decided = {tuple(sorted((unit.text_a, unit.text_b))): False for unit in units[::3]}
+    measure = softirr.measure("indel").with_stage(Decisions(decided))
+    sheets = [sheet_of(units, truth), sheet_of([unit for unit in units if unit not in units[::3]], truth)]
+    of_all, of_open = (softirr.agreement(table, measure, judgments=[sheet]) for sheet in sheets)
+    assert {is_of_item(unit.id) for unit in units[::3]} == {True, False}
+    assert of_all.audit.judgments == of_open.audit.judgments == 100
+    assert of_all.coefficients == of_open.coefficients
 
 
 def test_judgments_of_pairs_that_are_gone_are_counted(drawn_sheet):
