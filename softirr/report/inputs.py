@@ -11,7 +11,7 @@ from softirr.answers.files import read
 from softirr.answers.frames_and_lists import entries_table, is_frame, lists_table
 from softirr.answers.ratings import Marginals
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.rows import is_missing
+from softirr.answers.rows import is_missing, value_text
 from softirr.answers.sheets import Judgments, read_sheet
 from softirr.answers.table import AnnotationTable, Answer
 from softirr.defaults import PERMUTATIONS
@@ -193,18 +193,17 @@ def _of_mapping(answers: Mapping[Any, Any], options: ReadOptions) -> AnnotationT
         return read(_Columns({str(name): list(values) for name, values in answers.items()}), options)
     if not all(isinstance(values, Mapping) for values in answers.values()):
         return lists_table({str(rater): values for rater, values in answers.items()}, options)
-    items = list(dict.fromkeys(item for by_item in answers.values() for item in by_item))
-    lists = {str(rater): [by_item.get(item) for item in items] for rater, by_item in answers.items()}
-    if not items:
+    rows = [(item, rater, text) for rater, by_item in answers.items() for item, text in by_item.items()]
+    if not rows:
         raise InputError("There are no answers: the dictionary is empty.")
-    table = lists_table(lists, options)
+    table = _of_rows(rows, options)
     warnings = table.warnings
-    if len(lists) > len(items):
+    if len(answers) > len(table.items):
         warnings += (
-            f"The dictionary is read as {plural(len(lists), 'rater')}, each with answers by item, and has only "
-            f"{plural(len(items), 'item')}. If its keys are items, give {{rater: {{item: text}}}}.",
+            f"The dictionary is read as {plural(len(answers), 'rater')}, each with answers by item, and has only "
+            f"{plural(len(table.items), 'item')}. If its keys are items, give {{rater: {{item: text}}}}.",
         )
-    return replace(table, items=tuple(map(str, items)), warnings=warnings)
+    return replace(table, warnings=warnings)
 
 
 def _of_array(answers: Any, options: ReadOptions) -> AnnotationTable:
@@ -246,4 +245,5 @@ def _entries(rows: Iterable[Any]) -> Iterator[tuple[str, str, str, Any]]:
         for role, name in (("item", item), ("rater", rater)):
             if is_missing(name) or is_blank(str(name)):
                 raise InputError(f"Row {number}: {role} is missing.")
-        yield f"The text of row {number}", str(item), str(rater), texts
+        item_name, rater_name = (value_text(name) or str(name) for name in (item, rater))
+        yield f"The text of row {number}", item_name, rater_name, texts

@@ -38,6 +38,32 @@ class TestFrames:
             softirr.agreement(table, "exact", raters=["ann"])
 
 
+_ROWS = [
+    (1, "ann", "fever"),
+    ("１", "ben ", "fever"),
+    ("é", "ann", "cough"),
+    ("e\u0301", "ben", "rash"),
+    ("3", "ann", "NA"),
+    (3.0, "ben", "NA"),
+    (4, "ann", ["pain", "n/a"]),
+    (4, "ben", "pain"),
+    (5, "ann", None),
+]
+
+
+@pytest.mark.parametrize("form", ["rows", "dictionary"])
+def test_rows_and_dictionaries_are_read_as_a_data_frame(form):
+    by_rater = {rater: {item: text for item, who, text in _ROWS if who.strip() == rater} for rater in ("ann", "ben")}
+    report = softirr.agreement({"rows": _ROWS, "dictionary": by_rater}[form], "exact")
+    of_frame = softirr.agreement(pd.DataFrame(_ROWS, columns=["item", "rater", "text"]), "exact")
+    assert report.coefficients["observed_agreement"].value == pytest.approx(2 / 3)
+    assert {name: kappa.value for name, kappa in report.coefficients.items()} == pytest.approx(
+        {name: kappa.value for name, kappa in of_frame.coefficients.items()}
+    )
+    assert report.n_items == of_frame.n_items == 5
+    assert sorted(map(repr, report.excluded)) == sorted(map(repr, of_frame.excluded)) != []
+
+
 class TestMarksForMissing:
     A, B = ["NA", "n/a", "-", "fever", "cough"], ["NA", "x", "-", "fever", "rash"]
 
