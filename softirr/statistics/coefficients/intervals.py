@@ -147,7 +147,7 @@ def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: 
         The coefficient with equal item weights.
     draws : shape (K,)
     floor : float
-        Lowest possible value; the highest is 1.
+        Lowest value of the draws, and of the interval unless the value is below; the highest is 1.
     n_items : int, optional
         Number of items, if only the item weights are drawn. The quantiles are then corrected for bias and skewness
         (Efron 1987), and the interval is wider for few items, by the quantile of Student's t relative to the normal
@@ -164,7 +164,7 @@ def coefficient_of_draws(value: float, draws: Floats, floor: float, *, n_items: 
     if n_items is not None:
         stretch = student_quantile(n_items - 1) / NORMAL
         low, high = value - stretch * (value - low), value + stretch * (high - value)
-    ci95 = max(min(low, value), floor), min(max(high, value), 1.0)
+    ci95 = min(max(low, floor), value), min(max(high, value), 1.0)
     return Coefficient(value, float(np.std(bounded)), ci95)
 
 

@@ -36,6 +36,7 @@ class TestOfDraws:
 
     def test_contains_the_value_and_stays_in_range(self):
         assert coefficient_of_draws(0.9, np.linspace(0.2, 0.6, 11), -1.0).ci95[1] == 0.9
+        assert coefficient_of_draws(-1.3, np.linspace(-1, 0, 11), -1.0).ci95[0] == -1.3
         result = coefficient_of_draws(0.5, np.linspace(-9, 9, 101), -1.0)
         assert result.ci95 == (-1.0, 1.0) and result.standard_error <= 1
 
