@@ -71,7 +71,7 @@ def softirr_on_matrix(n_items: int) -> float | None:
     """Every coefficient from a matrix of similarities."""
     from softirr.statistics.coefficients.matrix import matrix_agreement
 
-    return matrix_agreement(*project(n_items)).summary.coefficients["krippendorff_alpha"].value
+    return matrix_agreement(*project(n_items)).estimates["krippendorff_alpha"].value
 
 
 def krippendorff_on_matrix(n_items: int) -> float:

@@ -81,7 +81,7 @@ def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -
 
 
 def _kappa(matrix: Ints) -> Estimate:
-    return matrix_agreement(matrix).summary.coefficients["cohen_kappa"]
+    return matrix_agreement(matrix).estimates["cohen_kappa"]
 
 
 def _sample(matrix: Ints) -> Sample:

@@ -134,7 +134,7 @@ def simulated_verdicts(
 
 def _difference(matrix: NDArray[np.int64]) -> float:
     def kappa(a: int, b: int) -> float:
-        return float(matrix_agreement(matrix[:, [a, b]]).summary.coefficients["cohen_kappa"].value or 0.0)
+        return float(matrix_agreement(matrix[:, [a, b]]).estimates["cohen_kappa"].value or 0.0)
 
     people = np.mean([kappa(0, 1), kappa(0, 2), kappa(1, 2)])
     return float(np.mean([kappa(0, 3), kappa(1, 3), kappa(2, 3)]) - people)

@@ -37,7 +37,7 @@ def item_influence(by_measure: ByMeasure, definition: Definition) -> Floats:
         for step in (_STEP, -_STEP):
             weights = np.ones((ratings.n_items, len(changed)))
             weights[changed, np.arange(len(changed))] += step
-            draws = Draws.of_weights(ratings, by_measure.scores, by_measure.chance, weights)
+            draws = Draws.of_weights(ratings, by_measure.scores, by_measure.center.chance, weights)
             values.append(draws.over(definition.over_draws))
         derivatives.append((values[0] - values[1]) / (2 * _STEP))
     derivative = np.concatenate(derivatives)

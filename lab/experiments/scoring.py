@@ -19,7 +19,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.permutation import permutation
-from softirr.statistics.coefficients.registry import Summary, coefficient_keys, definition, summarize
+from softirr.statistics.coefficients.registry import ByMeasure, coefficient_keys, definition
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.matching.assignment import METHODS
 
@@ -99,31 +99,28 @@ def score_table(
     n_before = shared.scorer.pairs_scored
     ratings = Ratings.of(table)
     renumbered = shared.renumbered(table)
-    summaries: dict[str, Summary] = {}
+    by_method: dict[str, ByMeasure] = {}
     same: dict[str, Floats] = {}
     for method in METHODS if not table.is_single else METHODS[:1]:
         answers = AnswerScorer(renumbered, shared.scorer, method=method)
         same[method] = answers.of_comparisons(ratings)
-        summaries[method] = _coefficients(ratings, answers, same[method], permutations, key)
+        by_method[method] = _by_measure(ratings, answers, same[method], permutations, key)
     names = coefficient_keys()
     return Scored(
-        {method: {name: summary.coefficients[name].value for name in names} for method, summary in summaries.items()},
+        {method: {name: entry.estimates[name].value for name in names} for method, entry in by_method.items()},
         same[METHODS[0]],
-        _contributions(summaries[METHODS[0]]),
+        _contributions(by_method[METHODS[0]]),
         shared.scorer.pairs_scored - n_before,
         len(table.texts),
         time.perf_counter() - started,
     )
 
 
-def _contributions(summary: Summary) -> dict[str, Floats]:
+def _contributions(by_measure: ByMeasure) -> dict[str, Floats]:
     """Value plus influence of each item, for each coefficient that has a value."""
-    by_measure = summary.by_measure
-    if by_measure is None:
-        return {}
     return {
         name: estimate.value + item_influence(by_measure, definition(name))
-        for name, estimate in summary.coefficients.items()
+        for name, estimate in by_measure.estimates.items()
         if estimate.value is not None
     }
 
@@ -140,9 +137,9 @@ def truth(codes: AnnotationTable) -> Scored:
     return score_table(table, SharedScorer(measure_by_name("exact"), [table]))
 
 
-def _coefficients(
+def _by_measure(
     ratings: Ratings, answers: AnswerScorer, scores: Floats, permutations: int | None, key: str
-) -> Summary:
+) -> ByMeasure:
     if not len(scores):
         expected = None
     elif permutations is None:
@@ -150,4 +147,4 @@ def _coefficients(
     else:
         seed = int.from_bytes(key.encode()[:8].ljust(8), "big")
         expected = permutation(ratings, answers, permutations=permutations, seed=seed)
-    return summarize(ratings, scores, expected)
+    return ByMeasure(ratings, scores, expected)

@@ -150,7 +150,7 @@ def _report(estimates: Estimated, scoring: Scoring, meanings: tuple[MeaningClust
         audit=estimates.audit,
         terminology=coverage_of(table, measure),
         reasons=_reasons(table, ratings, items) if options.reasons else None,
-        confusions=confusions(table, ratings, estimates.scores),
+        confusions=confusions(table, ratings, estimates.by_measure.scores),
         confusion_matrix=confusion_matrix(table, ratings),
         meanings=meanings,
     )
@@ -158,13 +158,13 @@ def _report(estimates: Estimated, scoring: Scoring, meanings: tuple[MeaningClust
 
 def _items(estimates: Estimated, scoring: Scoring) -> tuple[ItemAgreement, ...]:
     options = ItemOptions(
-        expected=estimates.summary.coefficients["fleiss_kappa"].expected,
-        beyond=estimates.summary.beyond_chance,
+        expected=estimates.by_measure.estimates["fleiss_kappa"].expected,
+        beyond=estimates.by_measure.beyond_chance,
         max_pairs=assembly.MOST_PAIRS_OF_ITEM,
         explain=explainer(estimates.table, scoring) if estimates.options.reasons else None,
         matches=estimates.options.matches,
     )
-    return item_agreements(estimates.answers, estimates.ratings, estimates.scores, options)
+    return item_agreements(estimates.answers, estimates.ratings, estimates.by_measure.scores, options)
 
 
 def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgreement]) -> ReasonSummary:
@@ -176,7 +176,7 @@ def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgree
 
 def _recorded(estimates: Estimated) -> dict[str, Any]:
     """The options as the provenance has them: None for methods that were not used."""
-    table, options, chance = estimates.table, estimates.options, estimates.chance
+    table, options, chance = estimates.table, estimates.options, estimates.by_measure.chance
     method = options.chance if chance is None else chance.method
     return {
         "chance": options.chance,

@@ -180,8 +180,8 @@ def _totals(scored: Scored, model: int, people: Sequence[int]) -> tuple[Bools, F
     left_rows, right_rows = ratings.comparisons.left_rows, ratings.comparisons.right_rows
     for rows, other_rows in ((left_rows, right_rows), (right_rows, left_rows)):
         rater, other_rater = ratings.rater[rows], ratings.rater[other_rows]
-        np.add.at(totals, (rater, item), np.where(np.isin(other_rater, people), scored.scores, 0.0))
-        np.add.at(with_model, (rater, item), np.where(other_rater == model, scored.scores, 0.0))
+        np.add.at(totals, (rater, item), np.where(np.isin(other_rater, people), scored.by_measure.scores, 0.0))
+        np.add.at(with_model, (rater, item), np.where(other_rater == model, scored.by_measure.scores, 0.0))
     return answered, totals, with_model
 
 

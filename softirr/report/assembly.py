@@ -37,7 +37,7 @@ _LEVEL = 0.05
 
 def expected_agreement(estimates: Estimated) -> Expected:
     """Agreement by chance: by the measure, or corrected by judgments."""
-    chance, by_measure = estimates.chance, estimates.summary.coefficients
+    chance, by_measure = estimates.by_measure.chance, estimates.by_measure.estimates
     values = {name: by_measure[key].expected for name, key in CHANCE_OF.items()}
     method, error = (chance.method, chance.standard_error) if chance else ("exact", 0.0)
     if estimates.posterior is not None and estimates.collected is not None:
@@ -47,10 +47,9 @@ def expected_agreement(estimates: Estimated) -> Expected:
 
 def alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:
     """Krippendorff's alpha without each rater, if it is defined, the highest first."""
-    by_measure, posterior = estimates.summary.by_measure, estimates.posterior
-    if by_measure is None:
+    if estimates.by_measure.chance is None:
         return ()
-    center = by_measure.center if posterior is None else posterior.center
+    center = (estimates.posterior or estimates.by_measure).center
     values = zip(estimates.table.raters, alpha_without_each_rater(center).tolist(), strict=True)
     defined = ((rater, value) for rater, value in values if not np.isnan(value))
     return tuple(sorted(defined, key=lambda entry: (-entry[1], entry[0])))
@@ -58,7 +57,7 @@ def alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:
 
 def raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:
     """Each rater with all others."""
-    trios = _trios(estimates, estimates.summary.raters, estimates.ratings.comparisons.pairs_of_rater)
+    trios = _trios(estimates, estimates.by_measure.raters, estimates.ratings.comparisons.pairs_of_rater)
     ids = estimates.table.raters
     n_items = np.bincount(estimates.ratings.rater, minlength=len(ids)).tolist()
     return tuple(
@@ -69,10 +68,11 @@ def raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:
 
 def rater_pairs(estimates: Estimated) -> tuple[RaterPairAgreement, ...]:
     """Each two raters who share an item."""
-    if estimates.chance is None or not estimates.summary.rater_pairs:
+    by_measure = estimates.by_measure
+    if by_measure.chance is None or not by_measure.rater_pairs:
         return ()
-    expected = estimates.chance.cohen.tolist()
-    trios = _trios(estimates, estimates.summary.rater_pairs, lambda pair: np.array([pair]))
+    expected = by_measure.chance.cohen.tolist()
+    trios = _trios(estimates, by_measure.rater_pairs, lambda pair: np.array([pair]))
     if len(trios) <= MOST_CORRECTED and estimates.posterior is not None and estimates.collected is not None:
         expected = estimates.posterior.center.pair_expected[:, 0].tolist()
     comparisons, ids = estimates.ratings.comparisons, estimates.table.raters
@@ -115,7 +115,7 @@ def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | N
 
 def report_warnings(estimates: Estimated) -> tuple[str, ...]:
     """Sentences that a reader of the numbers should know."""
-    table, ratings, summary = estimates.table, estimates.ratings, estimates.summary
+    table, ratings, by_measure = estimates.table, estimates.ratings, estimates.by_measure
     n = len(ratings.comparable_items)
     warnings = list(estimates.warnings)
     if table.split is None and estimates.measure.stage(Sentences) is not None:
@@ -140,10 +140,10 @@ def report_warnings(estimates: Estimated) -> tuple[str, ...]:
             f"{weights['effective_items']:,.1f} of equal weight (Kish 1965)."
         )
     warnings += _crowds(table, ratings)
-    left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
-    if left_out and summary.coefficients["cohen_kappa"].value is not None:
+    left_out = [i for i, (_, kappa, _) in enumerate(by_measure.rater_pairs) if kappa.value is None]
+    if left_out and by_measure.estimates["cohen_kappa"].value is not None:
         warnings.append(
-            f"{len(left_out)} of {plural(len(summary.rater_pairs), 'rater pair')} "
+            f"{len(left_out)} of {plural(len(by_measure.rater_pairs), 'rater pair')} "
             f"{'has' if len(left_out) == 1 else 'have'} no kappa and "
             f"{'is' if len(left_out) == 1 else 'are'} not in Cohen's mean: the two raters share only one "
             "item, or all their answers are equivalent."
@@ -199,8 +199,8 @@ def _contrast(
     (Coefficient or None, Coefficient or None)
         (None, None) with fewer than three raters, with more than ``MOST_RATERS``, or if the others share no item.
     """
-    n_raters, by_measure, posterior = len(estimates.table.raters), estimates.summary.by_measure, estimates.posterior
-    if not 3 <= n_raters <= MOST_RATERS or agreement.value is None or by_measure is None:
+    n_raters, by_measure, posterior = len(estimates.table.raters), estimates.by_measure, estimates.posterior
+    if not 3 <= n_raters <= MOST_RATERS or agreement.value is None:
         return None, None
     comparisons = estimates.ratings.comparisons
     all_pairs, pairs_of_rater = np.arange(len(comparisons.rater_pairs)), comparisons.pairs_of_rater(rater)
@@ -208,7 +208,7 @@ def _contrast(
     of_others, of_rater = comparisons.of_pairs(pairs), comparisons.of_pairs(pairs_of_rater)
     if not len(of_others):
         return None, None
-    measured = by_measure.agreement(of_others), estimates.summary.raters[rater][0]
+    measured = by_measure.agreement(of_others), by_measure.raters[rater][0]
     agreement_of_others, samples = measured[0].coefficient, list[Estimate | Sample](measured)
     if posterior is not None:
         agreement_of_others = posterior.of_pairs(pairs, agreement_of_others, agreement_of_others)[0]

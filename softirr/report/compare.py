@@ -190,7 +190,7 @@ def _chosen_coefficient(estimates: Sequence[Estimated]) -> str:
     """The first coefficient of ``HEADLINE`` that most tables have."""
 
     def n_defined(name: str) -> int:
-        return sum(entry.summary.coefficients[name].value is not None for entry in estimates)
+        return sum(entry.by_measure.estimates[name].value is not None for entry in estimates)
 
     return max(HEADLINE, key=n_defined)
 

@@ -200,7 +200,7 @@ class _Contrasts:
         everyone = with_fit(scored(self.scoring.answers(shared), self.scoring.options))
         self.misfits |= dict.fromkeys(everyone.misfits)
         self.warnings += everyone.warnings
-        among_people = people.sample(people.summary.coefficients[self.coefficient])
+        among_people = people.sample(people.by_measure.estimates[self.coefficient])
         samples: tuple[Sample, Sample] = among_people, _with_the_others(everyone, self.coefficient, model)
         if self.judged is not None:
             samples = judged = self.judged.compared(model, self.people, shared.items, self.coefficient)
@@ -245,7 +245,7 @@ def _each_with_the_others(people: AnnotationTable, coefficient: str, scoring: Sc
 
 def _with_the_others(everyone: Scored, coefficient: str, rater: str) -> Sample:
     """Agreement of one rater with the others, by the measure alone."""
-    observed, kappa, _ = everyone.summary.raters[everyone.table.raters.index(rater)]
+    observed, kappa, _ = everyone.by_measure.raters[everyone.table.raters.index(rater)]
     return everyone.sample(observed if coefficient == "observed_agreement" else kappa)
 
 

@@ -108,7 +108,7 @@ class Estimated(Scored):
         Those that judgments do not correct have the value and the interval of the measure alone, and none if there are
         judgments.
         """
-        by_measure, posterior = self.summary.measured, self.posterior
+        by_measure, posterior = self.by_measure.coefficients, self.posterior
         if posterior is None:
             return by_measure
         return {
@@ -128,7 +128,7 @@ class Estimated(Scored):
         The error of the measure is largely the same in both parts of a difference, so it is not included without
         judgments. With judgments the interval and the draws come from all evidence.
         """
-        by_measure, coefficient = self.sample(self.summary.coefficients[name]), self.coefficients[name]
+        by_measure, coefficient = self.sample(self.by_measure.estimates[name]), self.coefficients[name]
         if self.posterior is None or (coefficient.value is not None and not coefficient.judgments):
             return by_measure
         return replace(by_measure, coefficient=coefficient, draws=self.posterior.draws.get(name, np.zeros(0)))
@@ -151,7 +151,7 @@ class Estimated(Scored):
         """Summary of the judgments, for the report."""
         if self.posterior is None or self.collected is None:
             return None
-        collected, by_measure = self.collected, self.summary.measured
+        collected, by_measure = self.collected, self.by_measure.coefficients
         corrected = {name: coefficient.value for name, coefficient in self.posterior.coefficients.items()}
         measured = {name: by_measure[name].value for name in corrected}
         off = {
@@ -189,7 +189,7 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
 
 def with_fit(scored_table: Scored) -> Estimated:
     """A scored table with what is known of its measure, before any judgment: how it fits the texts, and its record."""
-    measure, table, chance = scored_table.measure, scored_table.table, scored_table.chance
+    measure, table, chance = scored_table.measure, scored_table.table, scored_table.by_measure.chance
     if isinstance(measure, KindMeasure):
         return Estimated(**vars(scored_table))
     similarity, n_answers = (None, 0) if chance is None else (chance.similarity, chance.distinct)
@@ -221,21 +221,19 @@ def estimated(scored_table: Scored, sheets: Sequence[Judgments] = ()) -> Estimat
     InputError
         If the sheets cannot be used, or values are compared exactly.
     """
-    estimates, answers, summary = with_fit(scored_table), scored_table.answers, scored_table.summary
+    estimates, by_measure = with_fit(scored_table), scored_table.by_measure
     if estimates.record is None and sheets:
         kind = scored_table.measure.name
         raise InputError(f"Values of the kind {kind} are compared exactly, so they have no judgments.")
-    if estimates.record is None or (scored_table.chance is None and not sheets):
+    if estimates.record is None or (by_measure.chance is None and not sheets):
         return estimates
     with pairs_used_for("evidence"):
-        frames = Frames(answers, seed_of(sheets, scored_table.options.seed))
+        frames = Frames(scored_table.answers, seed_of(sheets, scored_table.options.seed))
         collected = collect(frames, sheets) if sheets else None
-        judged = Judged.nothing(len(answers.table.texts)) if collected is None else collected.judged
-        assert summary.by_measure is not None
+        judged = Judged.nothing(len(scored_table.table.texts)) if collected is None else collected.judged
         design_index = _design_index(scored_table.ratings, frames)
-        posterior = Estimates(
-            frames.design, summary.measured, summary.by_measure, estimates.record, judged, design_index
-        )
+        measured = by_measure.coefficients
+        posterior = Estimates(frames.design, measured, by_measure, estimates.record, judged, design_index)
     return replace(estimates, posterior=posterior, collected=collected)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softirr.answers.ratings import Floats, Marginals, Ratings
+from softirr.answers.ratings import Marginals, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import refuse_weights
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
@@ -21,12 +21,12 @@ from softirr.meaning.policy.measure import policy_of
 from softirr.meaning.policy.rules import Policy
 from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
-from softirr.statistics.chance.expected import Chance, Equivalence, PairEquivalence
+from softirr.statistics.chance.expected import Equivalence, PairEquivalence
 from softirr.statistics.chance.method import Method
 from softirr.statistics.chance.sample import Drawing, first_sample
 from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Sample
-from softirr.statistics.coefficients.registry import ByMeasure, Summary, definition, summarize
+from softirr.statistics.coefficients.registry import ByMeasure, definition
 from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.weights_and_scores import ItemWeights
 
@@ -82,24 +82,22 @@ class Scored:
 
     Attributes
     ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance or None
-        None if no answers can be compared.
-    summary : Summary
-        Estimates by the measure alone.
+    by_measure : ByMeasure
+        Ratings, scores, chance, and the estimates by the measure alone.
     answers : AnswerScorer
         Scorer of the table's answers.
     options : AgreementOptions
         With the target standard error that was used.
     """
 
-    ratings: Ratings
-    scores: Floats
-    chance: Chance | None
-    summary: Summary
+    by_measure: ByMeasure
     answers: AnswerScorer
     options: AgreementOptions
+
+    @property
+    def ratings(self) -> Ratings:
+        """The ratings of the table."""
+        return self.by_measure.ratings
 
     @property
     def table(self) -> AnnotationTable:
@@ -144,8 +142,8 @@ def scored(answers: AnswerScorer, options: AgreementOptions) -> Scored:
     with pairs_used_for("chance"):
         chance = method.chance(ratings, answers, scores)
         pooled = None if marginals == "answers" else method.chance(ratings, answers, scores, marginals)
-    summary = summarize(ratings, scores, chance, pooled, ItemWeights.of(table.items, ratings))
-    return Scored(ratings, scores, chance, summary, answers, options)
+    items = ItemWeights.of(table.items, ratings)
+    return Scored(ByMeasure(ratings, scores, chance, items, pooled), answers, options)
 
 
 def coefficient_estimate(

@@ -31,7 +31,7 @@ def test_a_coefficient_alone_is_the_one_of_the_report_from_fewer_pairs(key: str,
     indel = measure("indel")
     full_measure, partial_measure = (FunctionMeasure(lambda a, b: indel.score([(a, b)])[0]) for _ in range(2))
     report_value = (
-        scored(AnswerScorer(table, PairScorer(full_measure, table.texts)), options).summary.coefficients[key].value
+        scored(AnswerScorer(table, PairScorer(full_measure, table.texts)), options).by_measure.estimates[key].value
     )
     estimate = coefficient_estimate(AnswerScorer(table, PairScorer(partial_measure, table.texts)), key, options)
     assert estimate is not None and estimate.value == report_value is not None

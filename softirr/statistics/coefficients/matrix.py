@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
@@ -11,41 +10,17 @@ from softirr.answers.category_matrix import matrix_ratings
 from softirr.answers.ratings import Floats, Ints, Marginals, Ratings
 from softirr.errors import InputError
 from softirr.numbers import plural
-from softirr.statistics.chance.expected import Chance, MatrixEquivalence
+from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.chance.method import Method
 from softirr.statistics.chance.sample import Drawing
-from softirr.statistics.coefficients.intervals import Coefficient
-from softirr.statistics.coefficients.registry import Summary, summarize
+from softirr.statistics.coefficients.registry import ByMeasure
 
 _ROUNDING = 1e-5
 """Maximum rounding error of a similarity, such as of cosines in float32."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MatrixAgreement:
-    """Estimates of a matrix of ratings, with the quantities they were computed from.
-
-    Attributes
-    ----------
-    ratings : Ratings
-        Cells of the matrix that are not missing.
-    scores : shape (P,)
-        Similarity of each of ``ratings.comparisons``.
-    chance : Chance or None
-        Agreement expected by chance; None if no answers can be compared.
-    summary : Summary
-        Estimates of the coefficients, of each rater and of each rater pair.
-    """
-
-    ratings: Ratings
-    scores: Floats
-    chance: Chance | None
-    summary: Summary
-
-    @property
-    def coefficients(self) -> dict[str, Coefficient]:
-        """Every coefficient by name, with its standard error and 95% interval."""
-        return self.summary.measured
+class MatrixAgreement(ByMeasure):
+    """Estimates of a matrix of ratings: ``coefficients`` has every coefficient with its standard error and interval."""
 
     def __repr__(self) -> str:
         alpha = self.coefficients["krippendorff_alpha"].value
@@ -118,7 +93,7 @@ def matrix_agreement(
     method = Method(chance, permutations, Drawing(seed, target_se=target_se))
     answer_chance = method.chance(ratings, equivalence, scores)
     pooled = None if marginals == "answers" else method.chance(ratings, equivalence, scores, marginals)
-    return MatrixAgreement(ratings, scores, answer_chance, summarize(ratings, scores, answer_chance, pooled))
+    return MatrixAgreement(ratings, scores, answer_chance, pooled=pooled)
 
 
 class _Identity:

@@ -5,7 +5,6 @@ The command line, JSON, screens, papers and documentation go through the list of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -79,32 +78,86 @@ Trio = tuple[Estimate, Estimate, Estimate]
 
 
 class ByMeasure:
-    """Estimates of a table from the equivalences and the chance of a measure.
+    """Estimates of the coefficients of a table, its raters and its rater pairs by a measure alone.
 
     Parameters
     ----------
     ratings : Ratings
-        With at least one item that two raters answered.
+        Ratings of the table.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    chance : Chance
-        Agreement by chance, by the same measure as ``scores``.
+    chance : Chance or None
+        Agreement by chance, by the same measure as ``scores``; None if no answers can be compared.
     items : ItemWeights, optional
         Ids and weights of the items; None for items named by their row from 0, as in a data frame.
+    pooled : Chance, optional
+        Chance computed with other marginals, for the coefficients that take them.
     """
 
-    def __init__(self, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights | None = None) -> None:
+    def __init__(
+        self,
+        ratings: Ratings,
+        scores: Floats,
+        chance: Chance | None,
+        items: ItemWeights | None = None,
+        pooled: Chance | None = None,
+    ) -> None:
         self.ratings, self.scores, self.chance = ratings, scores, chance
-        self.center = Draws.of_weights(ratings, scores, chance, np.ones((ratings.n_items, 1)))
         self.items = items or ItemWeights.of(map(str, range(ratings.n_items)), ratings)
+        self._with_marginals = self if pooled is None else ByMeasure(ratings, scores, pooled, self.items)
+
+    @cached_property
+    def center(self) -> Draws:
+        """The single draw with equal weights that all values come from."""
+        assert self.chance is not None
+        return Draws.of_weights(self.ratings, self.scores, self.chance, np.ones((self.ratings.n_items, 1)))
 
     @cached_property
     def draws(self) -> Draws:
         """Draws of the item weights."""
-        return Draws.of_items(self.ratings, self.scores, self.chance, self.items)
+        return Draws.of_items(self.ratings, self.scores, self.center.chance, self.items)
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate]:
+        """Every coefficient of the table."""
+        sources = {"answers": self, "chosen": self._with_marginals}
+        return {entry.key: sources[entry.marginals].estimate(entry) for entry in DEFINITIONS}
+
+    @cached_property
+    def coefficients(self) -> dict[str, Coefficient]:
+        """Every coefficient with an interval that covers the sampling of the items only."""
+        return {name: estimate.coefficient for name, estimate in self.estimates.items()}
+
+    @cached_property
+    def raters(self) -> tuple[Trio, ...]:
+        """Observed agreement, Cohen's kappa and sigma of each rater, against the chance of the whole table."""
+        pairs_of = self.ratings.comparisons.pairs_of_rater
+        return tuple(self._trio(pairs_of(rater)) for rater in range(self.ratings.n_raters))
+
+    @cached_property
+    def rater_pairs(self) -> tuple[Trio, ...]:
+        """The same of each rater pair; empty if there are more than ``MOST_RATER_PAIRS``."""
+        n_pairs = len(self.ratings.comparisons.rater_pairs)
+        return tuple(self._trio(np.array([pair])) for pair in range(n_pairs if n_pairs <= MOST_RATER_PAIRS else 0))
+
+    @cached_property
+    def beyond_chance(self) -> Floats | None:
+        """See :func:`softirr.statistics.coefficients.braylan.beyond_chance`; None without a chance distribution."""
+        if self.chance is None or self.chance.distribution is None or len(self.ratings.comparable_items) < 2:
+            return None
+        return beyond_chance(self.scores, self.chance.distribution)
+
+    def _trio(self, pairs: Ints) -> Trio:
+        if self.chance is None:
+            return (undefined(Undefined.NO_OTHER_RATER),) * 3
+        of_pairs, beyond = self.ratings.comparisons.of_pairs(pairs), self.beyond_chance
+        sigma = undefined(Undefined.ONE_ITEM) if beyond is None else self.agreement(of_pairs, beyond)
+        return self.agreement(of_pairs), self.kappa(pairs), sigma
 
     def estimate(self, definition: Definition) -> Estimate:
         """A coefficient of the table."""
+        if self.chance is None:
+            return undefined(Undefined.NO_OVERLAP if len(np.unique(self.ratings.rater)) > 1 else Undefined.ONE_RATER)
         reason = definition.reason(self.ratings, self.chance)
         if reason not in (None, Undefined.NO_VARIATION):
             return undefined(str(reason))
@@ -127,7 +180,7 @@ class ByMeasure:
 
     def kappa(self, pairs: Ints) -> Estimate:
         """Mean of Cohen's kappa over some rater pairs."""
-        if reason := reason_of_pairs(self.ratings, self.chance, pairs):
+        if reason := reason_of_pairs(self.ratings, self.center.chance, pairs):
             return undefined(reason)
         usable = pairs[self.center.usable[pairs]]
         items = self._items(self.ratings.comparisons.of_pairs(usable))
@@ -137,78 +190,3 @@ class ByMeasure:
 
     def _items(self, comparisons: Ints) -> Ints:
         return np.unique(self.ratings.comparisons.item[comparisons])
-
-
-@dataclass(frozen=True, eq=False)
-class Summary:
-    """Estimates of every coefficient of the project, its raters and its rater pairs.
-
-    Attributes
-    ----------
-    coefficients : dict of str to Estimate
-        The project's coefficients.
-    raters, rater_pairs : tuple of (Estimate, Estimate, Estimate)
-        Observed agreement, Cohen's kappa, and sigma against the chance distribution of the whole project, for each
-        rater and rater pair. ``rater_pairs`` is empty if there are more than ``MOST_RATER_PAIRS``.
-    by_measure : ByMeasure or None
-        Source of the estimates; None if no answers can be compared.
-    beyond_chance : shape (P,), or None without a chance distribution
-        See :func:`softirr.statistics.coefficients.braylan.beyond_chance`.
-    """
-
-    coefficients: dict[str, Estimate]
-    raters: tuple[Trio, ...]
-    rater_pairs: tuple[Trio, ...]
-    by_measure: ByMeasure | None = None
-    beyond_chance: Floats | None = None
-
-    @cached_property
-    def measured(self) -> dict[str, Coefficient]:
-        """The project's coefficients with intervals that cover the sampling of the items only."""
-        return {name: estimate.coefficient for name, estimate in self.coefficients.items()}
-
-
-def summarize(
-    ratings: Ratings,
-    scores: Floats,
-    chance: Chance | None,
-    pooled: Chance | None = None,
-    items: ItemWeights | None = None,
-) -> Summary:
-    """Compute every coefficient from the scores.
-
-    Parameters
-    ----------
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance or None
-        None if no answers can be compared.
-    pooled : Chance, optional
-        Chance computed with other marginals, for the coefficients that take them.
-    items : ItemWeights, optional
-        Ids and weights of the items; None for items named by their row from 0, as in a data frame.
-    """
-    if chance is None:
-        reason = undefined(Undefined.NO_OVERLAP if len(np.unique(ratings.rater)) > 1 else Undefined.ONE_RATER)
-        no_other_rater = undefined(Undefined.NO_OTHER_RATER)
-        return Summary(dict.fromkeys(coefficient_keys(), reason), ((no_other_rater,) * 3,) * ratings.n_raters, ())
-    answers = ByMeasure(ratings, scores, chance, items)
-    with_marginals = answers if pooled is None else ByMeasure(ratings, scores, pooled, answers.items)
-    sources = {"answers": answers, "chosen": with_marginals}
-    distribution = chance.distribution
-    beyond = None if distribution is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, distribution)
-    comparisons = ratings.comparisons
-    n_pairs = len(comparisons.rater_pairs)
-
-    def trio(pairs: Ints) -> Trio:
-        of_pairs = comparisons.of_pairs(pairs)
-        sigma = undefined(Undefined.ONE_ITEM) if beyond is None else answers.agreement(of_pairs, beyond)
-        return answers.agreement(of_pairs), answers.kappa(pairs), sigma
-
-    return Summary(
-        coefficients={entry.key: sources[entry.marginals].estimate(entry) for entry in DEFINITIONS},
-        raters=tuple(trio(comparisons.pairs_of_rater(rater)) for rater in range(ratings.n_raters)),
-        rater_pairs=tuple(trio(np.array([pair])) for pair in range(n_pairs if n_pairs <= MOST_RATER_PAIRS else 0)),
-        by_measure=answers,
-        beyond_chance=beyond,
-    )

@@ -181,9 +181,9 @@ def judges_agreement(verdicts: Mapping[str, Mapping[str, float]]) -> dict[str, A
     if len(names) < 2 or not shared:
         return None
     matrix = np.array([[int(judges[name]) if name in judges else -1 for name in names] for judges in shared])
-    coefficients = matrix_agreement(matrix).summary.coefficients
+    estimates = matrix_agreement(matrix).estimates
     return {
         "pairs": len(shared),
-        "observed_agreement": coefficients["observed_agreement"].value,
-        "krippendorff_alpha": coefficients["krippendorff_alpha"].value,
+        "observed_agreement": estimates["observed_agreement"].value,
+        "krippendorff_alpha": estimates["krippendorff_alpha"].value,
     }

@@ -62,7 +62,9 @@ def posterior_draws(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Dra
     score_draws = _same_items(fit, design_index, rng, items.n_draws)
     cohen, pooled = _chance_ratios(fit, rng, items.n_draws)
     sampling = rng.standard_normal(items.n_draws)
-    return Draws(ratings, by_measure.scores, by_measure.chance, score_draws, items.weights, cohen, pooled, sampling)
+    return Draws(
+        ratings, by_measure.scores, by_measure.center.chance, score_draws, items.weights, cohen, pooled, sampling
+    )
 
 
 def _same_items(fit: Fit, design_index: Index, rng: np.random.Generator, n_draws: int) -> ScoreDraws:

@@ -44,9 +44,7 @@ def _by_formula(kind: str, answers: Sequence[tuple[tuple[str, ...], tuple[str, .
     distinct = list(dict.fromkeys(all_sets))
     similarity = np.array([[_overlap(kind, a, b) for b in distinct] for a in distinct])
     rows = np.array([distinct.index(answer) for answer in all_sets]).reshape(2, -1).T
-    return {
-        name: coefficient.value for name, coefficient in matrix_agreement(rows, similarity).summary.coefficients.items()
-    }
+    return {name: coefficient.value for name, coefficient in matrix_agreement(rows, similarity).estimates.items()}
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -32,7 +32,7 @@ def tables(draw, raters=(2, 4)):
 
 
 def values(matrix, weights=None):
-    coefficients = matrix_agreement(matrix, weights).summary.coefficients
+    coefficients = matrix_agreement(matrix, weights).estimates
     return {name: (estimate.value, estimate.undefined) for name, estimate in coefficients.items()}
 
 

@@ -15,7 +15,7 @@ from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.chance.sample import Drawing, sample
 from softirr.statistics.coefficients.matrix import matrix_agreement
-from softirr.statistics.coefficients.registry import summarize
+from softirr.statistics.coefficients.registry import ByMeasure
 from tests.statistics.chance.direct import scored
 from tests.statistics.coefficients.populations import Population, populations
 
@@ -37,9 +37,9 @@ def coverage(population: Population, n_items: int, chance: str) -> dict[str, flo
             if chance == "exact"
             else sample(ratings, equivalence.score, scores, Drawing(number, target_se=0.005))
         )
-        coefficients = summarize(ratings, scores, expected).coefficients
+        coefficients = ByMeasure(ratings, scores, expected).coefficients
         for name, value in truth.items():
-            ci95 = coefficients[name].coefficient.ci95
+            ci95 = coefficients[name].ci95
             if ci95 is not None:
                 is_covered[name].append(ci95[0] <= value <= ci95[1])
     assert min(map(len, is_covered.values())) >= PROJECTS - 1, "nearly every project has an interval"
@@ -55,7 +55,7 @@ class TestPopulations:
         values, expected = [], population.truth()
         for seed in range(30):
             result = matrix_agreement(population.draw(1_000, np.random.default_rng(seed)), population.similarity)
-            values.append([result.summary.coefficients[n].value for n in expected])
+            values.append([result.estimates[n].value for n in expected])
         mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(30)
         truth = np.array(list(expected.values()))
         assert np.all(np.abs(mean - truth) < 4 * error + 0.001)

@@ -180,14 +180,14 @@ class TestDerivatives:
     def test_listed_rater_pairs_are_those_computed_one_by_one(self):
         rng = np.random.default_rng(3)
         matrix = np.where(rng.random((20, 4)) < 0.2, -1, rng.integers(0, 4, (20, 4)))
-        summarized = matrix_agreement(matrix, similarity(4, 3)).summary
-        for number, trio in enumerate(summarized.rater_pairs):
+        agreement = matrix_agreement(matrix, similarity(4, 3))
+        for number, trio in enumerate(agreement.rater_pairs):
             pairs = np.array([number])
-            rows = summarized.by_measure.ratings.comparisons.of_pairs(pairs)
+            rows = agreement.ratings.comparisons.of_pairs(pairs)
             singly = (
-                summarized.by_measure.agreement(rows),
-                summarized.by_measure.kappa(pairs),
-                summarized.by_measure.agreement(rows, summarized.beyond_chance),
+                agreement.agreement(rows),
+                agreement.kappa(pairs),
+                agreement.agreement(rows, agreement.beyond_chance),
             )
             for listed, single in zip(trio, singly, strict=True):
                 assert listed.value == pytest.approx(single.value, abs=1e-12)
@@ -196,7 +196,7 @@ class TestDerivatives:
     def test_beyond_many_rater_pairs_none_is_listed(self, monkeypatch):
         monkeypatch.setattr(registry, "MOST_RATER_PAIRS", 3)
         for raters, listed in ((3, 3), (4, 0)):
-            result = matrix_agreement(np.tile([[0], [1]], raters)).summary
+            result = matrix_agreement(np.tile([[0], [1]], raters))
             assert len(result.rater_pairs) == listed and len(result.raters) == raters
 
     def test_a_rater_without_pairs_has_no_agreement(self):
@@ -221,10 +221,10 @@ def test_alpha_without_each_rater_is_that_of_the_others(matrix):
     weights = similarity(4)
     complete = matrix_agreement(matrix, weights)
     assume(len(complete.ratings.comparable_items))
-    values = alpha_without_each_rater(complete.summary.by_measure.center)
+    values = alpha_without_each_rater(complete.center)
     raters = np.unique(complete.ratings.rater[complete.ratings.comparable])
     for rater, value in enumerate(values):
-        alpha = matrix_agreement(np.delete(matrix, rater, axis=1), weights).summary.coefficients["krippendorff_alpha"]
+        alpha = matrix_agreement(np.delete(matrix, rater, axis=1), weights).estimates["krippendorff_alpha"]
         if alpha.value is None or rater not in raters or len(raters) < 3:
             assert np.isnan(value)
         else:
@@ -250,6 +250,6 @@ def test_only_the_order_of_equivalences_counts(key, seed):
     matrix[:, 1] = np.where(rng.random(15) < 0.6, matrix[:, 0], matrix[:, 1])
     levels = upper + upper.T + 5 * np.eye(40)
     near, far = (matrix_agreement(matrix, scale) for scale in (1 - (5 - levels) / GRID, levels / 5))
-    near_estimate, far_estimate = near.summary.coefficients[key], far.summary.coefficients[key]
+    near_estimate, far_estimate = near.estimates[key], far.estimates[key]
     assert near_estimate.value == pytest.approx(far_estimate.value, abs=1e-12)
     assert near_estimate.draws == pytest.approx(far_estimate.draws, abs=1e-12) and np.ptp(near_estimate.draws) > 0

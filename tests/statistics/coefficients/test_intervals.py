@@ -13,7 +13,7 @@ from softirr.statistics.chance.expected import MatrixEquivalence
 from softirr.statistics.coefficients.definition import Estimate, Undefined, undefined
 from softirr.statistics.coefficients.intervals import Coefficient, coefficient_of_draws, student_quantile
 from softirr.statistics.coefficients.matrix import matrix_agreement
-from softirr.statistics.coefficients.registry import summarize
+from softirr.statistics.coefficients.registry import ByMeasure
 from tests.statistics.chance.direct import scored
 from tests.statistics.coefficients.populations import Population, populations
 
@@ -24,7 +24,7 @@ def population(name: str) -> Population:
 
 def estimates(name: str, n_items: int, seed: int = 0) -> dict[str, Estimate]:
     sampled = population(name)
-    return matrix_agreement(sampled.draw(n_items, np.random.default_rng(seed)), sampled.similarity).summary.coefficients
+    return matrix_agreement(sampled.draw(n_items, np.random.default_rng(seed)), sampled.similarity).estimates
 
 
 class TestOfDraws:
@@ -72,7 +72,7 @@ class TestEdges:
     def test_no_disagreement_is_not_certainty(self):
         """20 of 20 items agree: the rule of three's exact form, 1 - 0.05^(1/20) = 0.139."""
         matrix = np.repeat(np.arange(20)[:, None], 2, axis=1)
-        coefficients = matrix_agreement(matrix).summary.coefficients
+        coefficients = matrix_agreement(matrix).estimates
         observed = coefficients["observed_agreement"].coefficient
         assert observed.ci95 == pytest.approx((0.05 ** (1 / 20), 1.0), abs=1e-9)
         kappa = coefficients["cohen_kappa"].coefficient
@@ -87,9 +87,9 @@ class TestEdges:
     def test_items_that_all_add_the_same_are_not_certainty(self):
         """No item of 20 agrees, then all 20 agree and sigma is below 1: a share of 0.139 of the items may be others."""
         possible_share = 1 - 0.05 ** (1 / 20)
-        coefficients = matrix_agreement(np.arange(40).reshape(20, 2)).summary.coefficients
+        coefficients = matrix_agreement(np.arange(40).reshape(20, 2)).estimates
         assert coefficients["observed_agreement"].coefficient.ci95 == pytest.approx((0.0, possible_share), abs=1e-9)
-        coefficients = matrix_agreement(np.repeat(np.arange(20)[:, None] % 5, 2, axis=1)).summary.coefficients
+        coefficients = matrix_agreement(np.repeat(np.arange(20)[:, None] % 5, 2, axis=1)).estimates
         sigma = coefficients["sigma"].coefficient
         assert 0 < sigma.value < 1
         assert sigma.ci95[0] <= sigma.value - possible_share and sigma.ci95[1] >= sigma.value + possible_share
@@ -136,15 +136,15 @@ class TestEveryNumberHasOne:
         ratings = matrix_ratings(sampled.draw(60, np.random.default_rng(0)))
         equivalence = MatrixEquivalence(sampled.similarity)
         scores = scored(ratings, equivalence)
-        summary = summarize(ratings, scores, exact(ratings, equivalence, scores))
-        kappa, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
+        by_measure = ByMeasure(ratings, scores, exact(ratings, equivalence, scores))
+        kappa, (_, pair, _) = by_measure.estimates["cohen_kappa"], by_measure.rater_pairs[0]
         assert pair.coefficient.value == pytest.approx(kappa.value, abs=1e-12)
         assert pair.coefficient.ci95 == pytest.approx(kappa.coefficient.ci95, abs=1e-9)
 
 
 @pytest.mark.parametrize("matrix", [[[0, 0], [0, 1]], [[0, 0], [0, 1], [1, 0], [2, 1]]])
 def test_the_interval_of_few_items_ends_within_the_range_of_the_coefficient(matrix):
-    for name, estimate in matrix_agreement(matrix).summary.coefficients.items():
+    for name, estimate in matrix_agreement(matrix).estimates.items():
         interval = estimate.coefficient
         if interval.ci95 is not None:
             assert -1 <= interval.ci95[0] <= interval.value <= interval.ci95[1] <= 1, name

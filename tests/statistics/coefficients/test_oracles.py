@@ -39,7 +39,7 @@ def tables(draw, raters=(2, 4), missing=False, soft=True):
 
 
 def of(table, **options):
-    return matrix_agreement(*table, **options).summary.coefficients
+    return matrix_agreement(*table, **options).estimates
 
 
 def value(estimate):
@@ -97,10 +97,10 @@ class TestNltk:
     @SETTINGS
     @given(tables(raters=(3, 4)))
     def test_cohen_is_the_mean_over_rater_pairs(self, table):
-        summary = matrix_agreement(*table).summary
-        assume(all(kappa.value is not None for _, kappa, _ in summary.rater_pairs))
+        agreement = matrix_agreement(*table)
+        assume(all(kappa.value is not None for _, kappa, _ in agreement.rater_pairs))
         expected = nltk_task(*table).weighted_kappa(max_distance=1.0)
-        assert value(summary.coefficients["cohen_kappa"]) == pytest.approx(expected, **SAME)
+        assert value(agreement.estimates["cohen_kappa"]) == pytest.approx(expected, **SAME)
 
     @SETTINGS
     @given(tables(raters=(2, 4), soft=False))

@@ -16,7 +16,7 @@ from tests.statistics.coefficients.published import DISTANCES, PUBLISHED, RATING
 
 
 def of(matrix, weights=None, **options):
-    return matrix_agreement(matrix, weights, **options).summary.coefficients
+    return matrix_agreement(matrix, weights, **options).estimates
 
 
 READ = {

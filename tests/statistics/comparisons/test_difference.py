@@ -29,7 +29,7 @@ def _matrix(rows: str) -> np.ndarray:
 
 def _sample(matrix: np.ndarray, name: str = "fleiss_kappa", start: int = 0) -> Sample:
     result = matrix_agreement(matrix)
-    estimate = result.summary.coefficients[name]
+    estimate = result.estimates[name]
     n_items = result.ratings.n_items
     weights = ItemWeights(start + np.arange(n_items), len(result.ratings.comparable_items), 4_000)
     draws = Draws.of_items(result.ratings, result.scores, result.chance, weights)
