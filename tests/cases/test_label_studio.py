@@ -214,6 +214,13 @@ class TestSeveralExports:
         ]
         assert alpha(report) == pytest.approx(expected_alpha(rows), abs=1e-12)
 
+    def test_names_of_items_are_compared_in_their_normal_form(self, tmp_path: Path) -> None:
+        for rater, case in (("kim", "é ２"), ("lou", "e\u0301  2")):
+            json_file(
+                tmp_path / "projects" / f"{rater}.json", [task(1, {"kim": [textarea("finding", "x")]}, case=case)]
+            )
+        assert softirr.read(tmp_path / "projects", item="case").items == ("é 2",)
+
     def test_item_has_to_be_named(self, tmp_path: Path) -> None:
         path = self.projects(tmp_path)
         assert "has 2 exports" in refusal(path) and "The data have shown, case." in refusal(path)

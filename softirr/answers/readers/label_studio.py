@@ -19,7 +19,7 @@ from softirr.answers.rows import Records, Rows
 from softirr.answers.weights import short_text
 from softirr.errors import InputError, option
 from softirr.numbers import plural
-from softirr.text import listed, shown
+from softirr.text import listed, normalize, shown
 
 _MOST_KEYS = 30
 
@@ -130,9 +130,9 @@ def _task_answers(export: Export, location: str, task: Mapping[str, Any], file: 
     request = export.request
     data = task["data"] if isinstance(task.get("data"), Mapping) else {}
     export.keys |= dict.fromkeys(map(str, list(data)[:_MOST_KEYS]))
-    key, item = request.options.item, str(task["id"])
+    key, item = request.options.item, normalize(str(task["id"]))
     if key is not None:
-        item = short_text(data.get(key, task.get(key) if key in ("id", "inner_id") else None))
+        item = normalize(short_text(data.get(key, task.get(key) if key in ("id", "inner_id") else None)))
         if not item:
             raise InputError(f"{location}: the data have no {key!r}; they have {listed(list(map(str, data)))}.")
     annotations = _new_annotations(export, (file, item), task)
