@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Mapping
 from itertools import chain, islice
 from pathlib import Path
@@ -27,6 +28,8 @@ from softirr.text import listed, shown
 
 _PEEKED = 3
 """Rows that the format of a table is recognized by."""
+_PART = re.compile(r"[#/]\d+$")
+"""End of the name of an item that is a region or a turn of a task."""
 
 
 @takes_read_options
@@ -118,7 +121,17 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
     tables = {name: prepare(field, options, raw, sha256=sha256) for name, field in raw.fields.items()}
     if options.weight is None:
         return tables
-    return {name: weighted(table, request.weights, f" in {options.weight}") for name, table in tables.items()}
+    has_parts = raw.format == "label-studio"
+    return {
+        name: weighted(table, _weights_of(table, request.weights, has_parts), f" in {options.weight}")
+        for name, table in tables.items()
+    }
+
+
+def _weights_of(table: AnnotationTable, weights: Mapping[str, str], has_parts: bool) -> dict[str, str]:
+    """Return the weight of each item of a table; a region or a turn of a task has the weight of its task."""
+    tasks = {item: _PART.sub("", item) if has_parts else item for item in table.items}
+    return {item: weights.get(item, weights.get(task, "")) for item, task in tasks.items()}
 
 
 def _name_field(raw: RawInput, options: ReadOptions) -> None:

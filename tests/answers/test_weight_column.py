@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
+from typing import Any
 
 import pandas as pd
 import polars as pl
 import pytest
 
 import softirr
-from tests.answers.plain_rows import annotation, refusal, task
+from tests.answers.plain_rows import annotation, refusal, region, task
 
 CSV = """item,rater,text,share
 1,ann,fever,2
@@ -42,6 +43,23 @@ class TestText:
 
     def test_an_unknown_column_is_refused_with_those_there_are(self, text: str) -> None:
         assert re.search(r"no field 'modality'; it has .*share", refusal(text, weight="modality"))
+
+
+_SPANS = [region(["fever"], value={"text": ["fever"], "start": start, "end": start + 4}) for start in (0, 6)]
+_TURNS = [region(["fever"], from_name=f"rewrite_{turn}", to_name=f"turn_{turn}") for turn in (0, 1)]
+
+
+@pytest.mark.parametrize(("results", "mark"), [(_SPANS, "#"), (_TURNS, "/")])
+def test_regions_and_turns_have_the_weight_of_their_task(results: list[dict[str, Any]], mark: str) -> None:
+    tasks = [
+        task(
+            number, *(annotation(10 * number + rater, rater, result=results) for rater in (1, 2)), data={"share": share}
+        )
+        for number, share in ((1, 2), (2, "0.5"))
+    ]
+    table = softirr.read(io.StringIO(json.dumps(tasks)), weight="share", regions="matched")
+    assert table.items == tuple(f"{task_id}{mark}{index}" for task_id in (1, 2) for index in (0, 1))
+    assert table.weights is not None and table.weights.tolist() == [2.0, 2.0, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("library", [pd, pl])
