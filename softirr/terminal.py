@@ -13,7 +13,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from softirr.errors import InputError, SoftirrError
@@ -24,6 +24,22 @@ _Number = TypeVar("_Number", int, float)
 
 class Parser(argparse.ArgumentParser):
     """Argument parser that reports an error in one sentence, as commands report other unusable input."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse words; of a command, unknown ones are refused with its own help."""
+        words = list(sys.argv[1:] if args is None else args)
+        arguments, unknown = super().parse_known_args(words, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._advice(words[: words.index(unknown[0])])}")
+        return arguments, unknown
+
+    def _advice(self, words: Sequence[str]) -> str:
+        """How the last option of words takes several values; a plural, such as COLUMNS, is a list with commas."""
+        names = [word.partition("=")[0] for word in words if word.startswith("--")]
+        action = next((action for action in self._actions if names and names[-1] in action.option_strings), None)
+        if str(getattr(action, "metavar", "")).endswith("S"):
+            return f"; separate the values of {names[-1]} with commas"
+        return f"; repeat {names[-1]} before each value" if isinstance(action, argparse._AppendAction) else ""
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit with status 2."""

@@ -35,6 +35,13 @@ COMMANDS = {
     "score a.csv --control findings": "a.csv is not a Label Studio export, so it has no controls.",
     "score a.csv --rater-names names.csv": "names.csv, line 4: the rater 'ann' has another name above.",
     "score a.csv --nonsense": "unrecognized arguments: --nonsense",
+    "score a.csv --raters ann bob": "unrecognized arguments: bob; separate the values of --raters with commas (see "
+    "softirr score --help).",
+    "score --ignore-raters=ann bob a.csv": "separate the values of --ignore-raters with commas",
+    "inspect a.csv --missing NA -- -": "separate the values of --missing with commas",
+    "audit sample a.csv --ignore side time": "separate the values of --ignore with commas (see softirr audit sample",
+    "compare --terminology a.csv b.csv --control a b --json": "arguments: b; repeat --control before each value",
+    "score a.csv --measure exact b.csv": "unrecognized arguments: b.csv (see softirr score --help).",
     "score a.csv --fail-below 2": "argument --fail-below: '2' is not a number between 0 and 1",
     "score a.csv --ignore color": "There is no attribute 'color'",
     "score a.csv --policy nonsense": "There is no policy and no file 'nonsense'",
