@@ -111,11 +111,13 @@ def _compared_models(arguments: argparse.Namespace) -> Any:
     from softirr.report.compare_models import compare_models
 
     # without names, or with the name of a model version, models are predictions of an export
-    are_predictions = not arguments.models or any(name.startswith(MODEL) for name in arguments.models)
-    table = read_table(arguments, arguments.files[0], models=are_predictions)
+    path, names = arguments.files[0], arguments.models
+    table = read_table(arguments, path, models=not names or any(name.startswith(MODEL) for name in names))
+    if path != "-" and table.reading.format.startswith("label-studio") and not set(names) <= set(table.raters):
+        table = read_table(arguments, path, models=True)  # the refusal of a name lists the models
     return compare_models(
         table,
-        arguments.models or None,
+        names or None,
         build_measure(arguments),
         agreement_options(arguments),
         coefficient=arguments.coefficient or "cohen_kappa",

@@ -25,6 +25,7 @@ from softirr.report.scoring import Scored, Scoring, open_scoring, policy_used, s
 from softirr.statistics.coefficients.intervals import Sample
 from softirr.statistics.comparisons.difference import equivalence_p, holm
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group, verdict, with_adjusted_intervals
+from softirr.text import listed
 
 _FEW_SHARED = 10
 
@@ -144,7 +145,8 @@ def _models_and_people(table: AnnotationTable, models: Sequence[str] | None) -> 
     model_names = list(dict.fromkeys(candidates))
     for name in model_names:
         if name not in table.raters:
-            raise InputError(f"No rater is named {name!r}; there are {', '.join(table.raters[:20])}.")
+            names = listed(sorted(table.raters, key=lambda rater: not rater.startswith(MODEL)))  # the models first
+            raise InputError(f"No rater is named {name!r}; there are {names}: name those that are models.")
     if not model_names:
         raise InputError(
             "There are no models: the export has no predictions, and no name of a rater begins with 'model:'. Name the "

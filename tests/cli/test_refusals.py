@@ -72,7 +72,8 @@ COMMANDS = {
     "paired comparison needs two.",
     "compare a.csv --measure exact --models": "so it has no predictions, and no name of a rater begins with "
     "'model:': name the raters that are models.",
-    "compare a.csv --measure exact --models zoe": "No rater is named 'zoe'; there are ann, bob.",
+    "compare a.csv --measure exact --models zoe": "No rater is named 'zoe'; there are ann, bob: name those that "
+    "are models.",
     "compare a.csv --policies as-written any-severity --ignore side": "--policies names the policies, so --policy, "
     "--ignore and the like do not go with it.",
     "compare a.csv --models ann --paired --measure exact": "--paired is about items of several files",
@@ -128,7 +129,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "rater": (
         lambda: softirr.compare_models(_table(), ["zoe"], "exact"),
-        "No rater is named 'zoe'; there are ann, bob.",
+        "No rater is named 'zoe'; there are ann, bob: name those that are models.",
     ),
     "margin": (lambda: softirr.compare_models(_table(), ["bob"], "exact", margin=-1.0), "The margin is -1.0"),
     "coefficient": (

@@ -188,6 +188,8 @@ class TestModels:
         output = cli("compare", path, "--models", "--measure", "exact")
         assert "model:m1 minus others" in output and "not audited" in output and "Each of the others" in output
         assert cli("compare", path, "--models", "model:m1", "--measure", "exact") == output
+        refusal = cli("compare", path, "--models", "m1", "--measure", "exact", status=2)
+        assert "No rater is named 'm1'; there are model:m1, ann, bob, cid: name those that are models." in refusal
 
     def test_models_of_a_csv_file_are_named(self, tmp_path: Path, cli: Cli) -> None:
         path = written(tmp_path / "a.csv", rows_of(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
