@@ -29,7 +29,11 @@ REASON_NAMES: dict[str, str] = KIND_NAMES | {
 """Reasons, in the order in which they are tried, and their names for people."""
 REASONS: tuple[str, ...] = tuple(REASON_NAMES)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_LISTED = re.compile(r"\s*[,;\n]\s*|(?<=[\w\s])\s*[/&+]\s*(?=\w)|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
+_MARKS = r"\s*[,;\n]\s*|\s+(?:and|or|as well as|plus)\s+"
+_LISTED = re.compile(rf"{_MARKS}|(?<=[\w\s])\s*[/&+]\s*(?=\w)", re.IGNORECASE)
+_LISTED_ADDRESSES = re.compile(_MARKS, re.IGNORECASE)
+_ADDRESS = re.compile(r":/|\bwww\.|\w\.[a-z]{2,}/|(?<!\S)[.~]*/\w", re.IGNORECASE)
+"""Part of a web address or a path: its slashes separate no list."""
 _KNOWN_FROM = 3
 """Texts from which a word is known."""
 ALIKE = 0.7
@@ -126,7 +130,8 @@ class TextParts:
     @cached_property
     def listed(self) -> tuple[str, ...]:
         """Its parts if it may be a list, else the text."""
-        entries = [entry.strip() for entry in _LISTED.split(self._text)]
+        marks = _LISTED_ADDRESSES if _ADDRESS.search(self._text) else _LISTED
+        entries = [entry.strip() for entry in marks.split(self._text)]
         return tuple(entry for entry in entries if any(map(str.isalpha, entry))) or (self._text,)
 
 
