@@ -13,6 +13,7 @@ from ml_backend.auth.session_users import session_client
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreachable
 from ml_backend.labelstudio.regions import turn_in_words
+from softirr.answers.kinds import agreed_values
 from softirr.answers.labelstudio import AGREED_ID, user_id
 from softirr.answers.labelstudio_results import control_kind, control_values, name_in_turn, with_turns
 
@@ -133,15 +134,13 @@ def _agreed_values(
     members: Sequence[Sequence[Mapping[str, Any]]], extent: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Yield the results of a region's other controls on which most of its annotators agree, at the agreed extent."""
-    from softirr.report.fields import agreed_values
-
     by_control: dict[str, list[Mapping[str, Any]]] = {}
     for result in (result for region_parts in members for result in region_parts if control_kind(result)):
         by_control.setdefault(result["from_name"], []).append(result)
     for results in by_control.values():
         answers = [control_values(result) for result in results]
         answers += [[]] * (len(members) - len(answers))
-        agreed = answers[0] if len(answers) == 1 else agreed_values(control_kind(results[0]) or "", answers)
+        agreed = agreed_values(control_kind(results[0]) or "", answers)
         agreeing_results = [result for result in results if sorted(control_values(result)) == sorted(agreed or ())]
         if agreed and agreeing_results:
             type_ = "selected" if agreeing_results[0]["type"] == "pairwise" else agreeing_results[0]["type"]

@@ -13,6 +13,7 @@ from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.details import without_items
 from ml_backend.scoring.preparation import RawAnswers, SharedTexts, add_entry, raw_field, task_of
 from softirr.answers.answer import RawField
+from softirr.answers.kinds import agreed_values
 from softirr.answers.missing import MissingMarks
 from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions
@@ -133,8 +134,6 @@ def field_of_task(
     fit, settings
         Properties of the field over the project, and the project's settings.
     """
-    from softirr.report.fields import agreed_values
-
     try:
         table = _table(raw_field([(number, fields)], name), fit, settings)
     except InputError:  # no answer has a value of the kind

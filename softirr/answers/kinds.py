@@ -1,4 +1,4 @@
-"""Kinds of fields (text, choices, ratings, numbers, dates, paths, rankings), and how their values are read.
+"""Kinds of fields (text, choices, ratings, numbers, dates, paths, rankings), and the values that raters agree on.
 
 Values of a kind are read in :mod:`softirr.answers.prepare`; the distances of two values are in
 :mod:`softirr.meaning.measures.kinds`, and in docs/reference/fields.md in words.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -216,3 +217,37 @@ def steps(text: str) -> tuple[str, ...]:
     ('Heart', 'Valve')
     """
     return tuple(level for level in _STEP.split(text.strip()) if level)
+
+
+def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
+    """The agreed values of an item: the median of numbers and dates, else the values that most raters name.
+
+    Parameters
+    ----------
+    answers : sequence of sequence of str
+        The values of each rater.
+
+    Returns
+    -------
+    tuple of str or None
+        The values of the only rater; None without such a value.
+
+    Examples
+    --------
+    >>> agreed_values("nominal", [["left"], ["left"], ["right"]]), agreed_values("ordinal", [["1"], ["5"], ["4"]])
+    (('left',), ('4',))
+    >>> agreed_values("nominal", [["left"], ["right"]]), agreed_values("ordinal", [["1"], ["5"]])
+    (None, None)
+    """
+    if len(answers) < 2:
+        return tuple(answers[0]) if answers else None
+    if (number := find_kind(kind).number) is not None:
+        if any(len(values) != 1 for values in answers):
+            return None
+        ordered = sorted((values[0] for values in answers), key=number)
+        low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+        return (low,) if number(low) == number(high) else None
+    value_counts = Counter(value for values in answers for value in set(values))
+    agreed = tuple(sorted(value for value, times in value_counts.items() if 2 * times > len(answers)))
+    nothing = 2 * sum(not values for values in answers) > len(answers)
+    return agreed if agreed or nothing else None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,41 +144,6 @@ def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, tu
     answers, ratings = AnswerScorer(table, PairScorer(measure, table.texts)), Ratings.of(table)
     items = item_agreements(answers, ratings, answers.of_comparisons(ratings), ItemOptions(matches=False))
     return {item.id: item.pairs for item in items if item.pairs}
-
-
-def agreed_values(kind: str, answers: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
-    """The agreed values of an item: the median of numbers and dates, else the values that most raters name.
-
-    Parameters
-    ----------
-    answers : sequence of sequence of str
-        The values of each rater.
-
-    Returns
-    -------
-    tuple of str or None
-        None without such a value, and for rankings.
-
-    Examples
-    --------
-    >>> agreed_values("nominal", [["left"], ["left"], ["right"]]), agreed_values("ordinal", [["1"], ["5"], ["4"]])
-    (('left',), ('4',))
-    >>> agreed_values("nominal", [["left"], ["right"]]), agreed_values("ordinal", [["1"], ["5"]])
-    (None, None)
-    """
-    value_kind = find_kind(kind)
-    if len(answers) < 2 or value_kind.name == "ranking":
-        return None
-    if (number := value_kind.number) is not None:
-        if any(len(values) != 1 for values in answers):
-            return None
-        ordered = sorted((values[0] for values in answers), key=number)
-        low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-        return (low,) if number(low) == number(high) else None
-    value_counts = Counter(value for values in answers for value in set(values))
-    agreed = tuple(sorted(value for value, times in value_counts.items() if 2 * times > len(answers)))
-    nothing = 2 * sum(not values for values in answers) > len(answers)
-    return agreed if agreed or nothing else None
 
 
 def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from softirr.answers.kinds import TEXT
+from softirr.answers.kinds import TEXT, agreed_values
 from softirr.answers.prepare import split_table
 from softirr.answers.ratings import Floats, Ints, Ratings, item_means
 from softirr.answers.table import AnnotationTable
@@ -149,6 +149,8 @@ def item_agreements(
         if mean is not None and options.expected is not None and options.expected < 1 - _CERTAIN:
             kappa = (mean - options.expected) / (1 - options.expected)
         suggestion = matched.suggestion
+        if table.kind != TEXT and options.matches:
+            suggestion = agreed_values(table.kind, list(texts.values())) or ()
         if table.split is not None and len(suggestion) > 1 and 2 * len(original_texts) >= len(texts):
             suggestion = (table.split.join(suggestion),)
         is_listed = options.max_pairs is None or len(pairs) <= options.max_pairs

@@ -211,6 +211,10 @@ def test_the_panel_has_a_part_for_each_field(bench: Bench) -> None:
     assert side["values"] == [{"values": ["right"], "raters": ["1", "3"]}, {"values": ["left"], "raters": ["2"]}]
     assert (side["suggestion"], side["suggested_by"]) == (["right"], "majority")
     assert (stars["suggestion"], stars["suggested_by"]) == (["2"], "median")
+    tables, task = softirr.read_texts(bench.export(), kind="auto"), str(list(bench.fake.tasks)[2])
+    for entry in panel["fields"][1:]:
+        (item,) = [item for item in softirr.agreement(tables[entry["name"]]).items if item.id == task]
+        assert tuple(entry["suggestion"] or ()) == item.suggestion, entry["name"]
 
 
 def test_an_annotator_sees_no_field_before_or_after_answering(bench: Bench) -> None:

@@ -80,6 +80,24 @@ class TestContract:
         ]
         assert all(item.kappa is None for item in items_alone)
 
+    @pytest.mark.parametrize(
+        ("kind", "values", "suggestion"),
+        [
+            ("ordinal:low,high", ["low", "low", "high"], ("low",)),
+            ("ordinal:low,high", ["low", "high"], ()),
+            ("interval", ["1", "4", "5"], ("4",)),
+            ("nominal", ["b", "b", "a"], ("b",)),
+            ("set", [["b"], ["a", "b"]], ("b",)),
+            ("path", ["x > y", "x > z"], ()),
+            ("ranking", ["a > b", "a > b", "b > a"], ("a > b",)),
+            ("interval", ["4"], ("4",)),
+        ],
+    )
+    def test_suggestion_of_a_field_is_a_majority_or_the_median(self, kind, values, suggestion):
+        rows = [("1", "abc"[n], value) for n, value in enumerate(values)]
+        (item,) = softirr.agreement(rows, reading=softirr.ReadOptions(kind=kind)).items
+        assert item.suggestion == suggestion
+
     def test_few_items_are_warned_of(self):
         small_report, enough = (softirr.agreement(table(n), "indel") for n in (FEW_ITEMS - 5, 2 * FEW_ITEMS))
         assert any("rough" in warning for warning in small_report.warnings)
