@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from softirr.report.view.rows import in_triage_order, item_priority
+from softirr.report.view.rows import in_triage_order, priority
 
 BOTH_ENDS = ("low", "high")
 NAMES: dict[str, Callable[[Mapping[str, Any]], str]] = {
@@ -54,7 +54,7 @@ def counted(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
         yield "excluded.rater", f"excluded of {rater['id']}", left_out
     for index, item in enumerate(in_triage_order(report["items"])):
         yield "order", f"order[{index}]", item["id"]
-        yield "priority", f"priority[{item['id']}]", item_priority(item)
+        yield "priority", f"priority[{item['id']}]", priority(item)
     n = sum(item["agreement"] is not None for item in report["items"])
     for kind in report["reasons"]["kinds"]:
         yield "share of kind", f"share of {kind['kind']}", kind["items"] / n

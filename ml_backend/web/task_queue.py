@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ml_backend.review.release import mark_state
 from ml_backend.store.store import Row
 from ml_backend.web.links import Links
 from ml_backend.web.responses import moment
-from ml_backend.web.task_rows import Candidate, TaskRow
+from ml_backend.web.task_rows import TaskRow
 
 STATES = ("ready", "waiting", "sent back", "done")
 """States of a task in the order of the queue."""
@@ -27,30 +27,34 @@ class Entry:
 
     Attributes
     ----------
-    sentence : str
-        What differs, as the panel shows it.
+    row : mapping
+        The task, with a priority.
     state : str
         One of `STATES`.
     mark : mapping or None
         The reviewer's mark on the task.
     """
 
-    candidate: Candidate
-    sentence: str
+    row: TaskRow
     state: str
     mark: Row | None
 
     @property
     def task(self) -> int:
         """Number of the task."""
-        return self.candidate.task
+        return int(self.row["number"])
+
+    @property
+    def order(self) -> tuple[float, int]:
+        """Sort key: highest priority first; ties by task number."""
+        return -self.row["priority"], self.task
 
     def view(self, links: Links) -> dict[str, Any]:
         """Return the entry as pages and programs read it."""
         is_back = self.mark is not None and bool(self.mark["sent_back"]) and self.state in ("ready", "waiting")
         return {
-            **asdict(self.candidate),
-            "sentence": self.sentence,
+            "task": self.task,
+            **{name: self.row[name] for name in ("priority", "agreement", "n_raters", "sentence")},
             "link": links.queued(self.task),
             "state": self.state,
             "answered_again": is_back,
@@ -72,9 +76,9 @@ class Queue:
 
     def __init__(self, rows: Iterable[TaskRow], marks: Mapping[int, Row], links: Links, *, required: int = 1):
         self._links = links
-        entries = [entry for row in rows if (entry := _entry(row, marks.get(row["number"]), required)) is not None]
-        entries.sort(key=lambda entry: (STATES.index(entry.state), entry.candidate.order))
-        self._entries = entries
+        scored = (row for row in rows if row["priority"] is not None)
+        entries = (_entry(row, marks.get(row["number"]), required) for row in scored)
+        self._entries = sorted(entries, key=lambda entry: (STATES.index(entry.state), entry.order))
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries)
@@ -95,11 +99,7 @@ class Queue:
         """
         ready = [entry for entry in self if entry.state == "ready"]
         current = next((entry for entry in self if entry.task == task and entry.state != "waiting"), None)
-        position = (
-            0
-            if current is None
-            else bisect_right(ready, current.candidate.order, key=lambda entry: entry.candidate.order)
-        )
+        position = 0 if current is None else bisect_right(ready, current.order, key=lambda entry: entry.order)
         following = ready[position].task if position < len(ready) else None
         return {
             "task": following,
@@ -118,9 +118,7 @@ def mark_details(mark: Row | None) -> dict[str, Any] | None:
     return {**signature, "note": mark["note"]} if mark["sent_back"] else signature
 
 
-def _entry(row: TaskRow, mark: Row | None, required: int) -> Entry | None:
-    if row["candidate"] is None:
-        return None
+def _entry(row: TaskRow, mark: Row | None, required: int) -> Entry:
     is_ready = row["n_given"] >= required
     state = mark_state(mark, row["answers_hash"]) or ("ready" if is_ready else "waiting")
-    return Entry(row["candidate"], row["sentence"], state, mark)
+    return Entry(row, state, mark)

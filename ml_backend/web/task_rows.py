@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,35 +28,7 @@ from softirr.report.view.rows import priority
 BATCH = 500
 _COLUMNS = (tasks.c.number, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash, tasks.c.details)
 TaskRow = dict[str, Any]
-"""number, answers_hash, n_given, agreement, n_raters, pairs, sentence, and candidate (of the queue, or None)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One task of the queue.
-
-    Attributes
-    ----------
-    priority : float
-        The higher, the more a review helps (:func:`softirr.report.view.rows.priority`).
-    """
-
-    task: int
-    priority: float
-    agreement: float
-    n_raters: int
-
-    @property
-    def order(self) -> tuple[float, int]:
-        """Sort key: highest priority first; ties by task number."""
-        return -self.priority, self.task
-
-
-def candidate(task: int, agreement: float, pairs: Iterable[Sequence[Any]]) -> Candidate:
-    """Return a task with its priority in the queue."""
-    values = [(str(a), str(b), float(value)) for a, b, value in pairs]
-    n_raters = len({rater for a, b, _ in values for rater in (a, b)})
-    return Candidate(task, priority(agreement, n_raters, values), agreement, n_raters)
+"""number, answers_hash, n_given, agreement, n_raters, pairs, sentence, and priority (None without an agreement)."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +119,7 @@ def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
         prepared = context.preparation.task({"number": row.number, "answers": answers})
         task = {**prepared, "details": {"controls": fields}}
         sentence = sentence_of(task, context.names, context.decisions, threshold=context.threshold)
-    return {
+    task_row = {
         "number": row.number,
         "answers_hash": row.answers_hash,
         "n_given": n_given(row.n_annotations, row.answers),
@@ -155,8 +127,8 @@ def _task_row(row: Any, control: str | None, context: Context) -> TaskRow:
         "n_raters": len({rater for a, b, _ in pairs for rater in (a, b)}),
         "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in pairs],
         "sentence": sentence,
-        "candidate": None if agreement is None else candidate(row.number, agreement, pairs),
     }
+    return task_row | {"priority": priority(task_row)}
 
 
 def sentence_of(

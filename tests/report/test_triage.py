@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import softirr
-from ml_backend.web.task_rows import candidate
+from ml_backend.web.task_queue import Entry
 from softirr.report.page.render import report_page
 from softirr.report.view import view
-from softirr.report.view.rows import dissenter, in_triage_order
+from softirr.report.view.rows import dissenter, in_triage_order, priority
 
 THREE = [("fever", "fever", "rash"), ("cough", "rash", None), ("cough", "cough", "cough"), ("fever", "rash", "nausea")]
 
@@ -30,12 +30,7 @@ def report() -> dict[str, Any]:
 
 def test_every_surface_has_the_same_order() -> None:
     result = report()
-    tasks = [
-        candidate(
-            int(item["id"]), item["agreement"], [(*pair["raters"], pair["equivalence"]) for pair in item["pairs"]]
-        )
-        for item in result["items"]
-    ]
+    tasks = [Entry({"number": int(item["id"]), "priority": priority(item)}, "ready", None) for item in result["items"]]
     queue = sorted(tasks, key=lambda task: task.order)
     expected_order = [str(entry.task) for entry in queue]
     assert expected_order == ["4", "1", "2", "3"], "agreement alone puts two who differ before a dissenter among three"

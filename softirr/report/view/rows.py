@@ -122,7 +122,7 @@ def item_row(item: Mapping[str, Any], names: Names, links: Links, *, threshold: 
         name=names.of_item(item["id"]),
         reasons=list(dict.fromkeys(reason["kind"] for reason in item.get("reasons") or ())),
         sentence=sentence,
-        priority=item_priority(item),
+        priority=priority(item),
         link=links.item(item["id"]),
     )
 
@@ -172,8 +172,8 @@ def meaning_row(cluster: Mapping[str, Any], names: Names, links: Links) -> Meani
     )
 
 
-def priority(agreement: float, n_raters: int, pairs: Iterable[Sequence[Any]] = ()) -> float:
-    """How much a review of an item helps: the higher, the sooner.
+def priority(item: Mapping[str, Any]) -> float | None:
+    """How much a review of an item helps: the higher, the sooner; None if fewer than two raters answered it.
 
     A review helps most if agreement is low and many raters are concerned, and is quickest if one rater differs
     from others who agree. So the priority is (1 - agreement) (1 + log2(n) / 4), plus half of what leaving out the
@@ -181,23 +181,30 @@ def priority(agreement: float, n_raters: int, pairs: Iterable[Sequence[Any]] = (
 
     Parameters
     ----------
-    pairs : iterable of (str, str, float)
-        Two raters and the equivalence of their answers, in which the :func:`dissenter` is looked for.
+    item : mapping
+        An entry of ``items`` of ``AgreementReport.to_dict()``, in whose pairs the :func:`dissenter` is looked for.
 
     Returns
     -------
-    float
+    float or None
         To two decimals, so that a column of the priorities has the same order as every other screen.
 
     Examples
     --------
-    >>> pairs = [("ann", "ben", 0.9), ("ann", "cleo", 0.0), ("ben", "cleo", 0.0)]
-    >>> priority(0.3, 2), priority(0.3, 4), priority(0.3, 3, pairs)
-    (0.88, 1.05, 1.28)
+    >>> values = {("ann", "ben"): 0.9, ("ann", "cleo"): 0.0, ("ben", "cleo"): 0.0}
+    >>> pairs = [{"raters": raters, "equivalence": value} for raters, value in values.items()]
+    >>> priority({"agreement": 0.3, "n_raters": 2, "pairs": []}), priority({"agreement": 0.3, "n_raters": 4, "pairs": []})
+    (0.88, 1.05)
+    >>> priority({"agreement": 0.3, "n_raters": 3, "pairs": pairs})
+    1.28
     """
+    agreement = item["agreement"]
+    if agreement is None:
+        return None
+    pairs = ((*pair["raters"], pair["equivalence"]) for pair in item["pairs"])
     _, without = dissenter(agreement, pairs) or (None, agreement)
     gain = without - agreement
-    return round((1.0 - agreement) * (1.0 + log2(max(2, n_raters)) / 4.0) + gain / 2.0, 2)
+    return round((1.0 - agreement) * (1.0 + log2(max(2, item["n_raters"])) / 4.0) + gain / 2.0, 2)
 
 
 def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, float] | None:
@@ -235,20 +242,6 @@ def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, fl
     return (rater, without[rater]) if without[rater] - agreement >= GAIN else None
 
 
-def item_priority(item: Mapping[str, Any]) -> float | None:
-    """The priority of an entry of ``items``; None if fewer than two raters answered it.
-
-    Parameters
-    ----------
-    item : mapping
-        An entry of ``items`` of ``AgreementReport.to_dict()``.
-    """
-    if item["agreement"] is None:
-        return None
-    pairs = ((*pair["raters"], pair["equivalence"]) for pair in item["pairs"])
-    return priority(item["agreement"], item["n_raters"], pairs)
-
-
 def in_triage_order(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The items that two raters answered, those to look at first at the start; ties in the order of the table.
 
@@ -257,5 +250,5 @@ def in_triage_order(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any
     items : iterable of mapping
         ``items`` of ``AgreementReport.to_dict()``. Items with a higher ``turn`` come later, whatever their priority.
     """
-    scored = [(item.get("turn", 0), -value, item) for item in items if (value := item_priority(item)) is not None]
+    scored = [(item.get("turn", 0), -value, item) for item in items if (value := priority(item)) is not None]
     return [item for _, _, item in sorted(scored, key=lambda entry: entry[:2])]
