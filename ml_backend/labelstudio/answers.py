@@ -5,7 +5,7 @@ Answers per control, by the same rules as ``softirr score``.
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +59,7 @@ def pulled_row(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
-        "n_listed": _count_listed(task),
+        "n_listed": count_annotations(task, with_agreed=True),
         "n_annotations": count_annotations(task),
         "answers": answers,
         "answers_hash": answers_hash(answers),
@@ -179,19 +179,18 @@ def _of_annotators(
     return {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
 
 
-def count_annotations(task: Mapping[str, Any]) -> int:
-    """Return the number of annotations without skipped ones and agreed answers."""
+def count_annotations(task: Mapping[str, Any], *, with_agreed: bool = False) -> int:
+    """Return the number of annotations that are not skipped, without agreed answers.
+
+    Parameters
+    ----------
+    with_agreed : bool
+        Count agreed answers too, as Label Studio's list of tasks does.
+    """
     if task.get("unreadable"):
         return int(task.get("total_annotations") or 0)
-    annotations = (annotation for annotation in task.get("annotations") or [] if isinstance(annotation, Mapping))
-    return sum(not annotation.get("was_cancelled") and not is_agreed_answer(annotation) for annotation in annotations)
-
-
-def _count_listed(task: Mapping[str, Any]) -> int:
-    """Return the number of annotations that are not skipped, as Label Studio's list of tasks has it."""
-    if task.get("unreadable"):
-        return int(task.get("total_annotations") or 0)
-    return sum(not annotation.get("was_cancelled") for annotation in mappings(task.get("annotations")))
+    submitted = (entry for entry in mappings(task.get("annotations")) if not entry.get("was_cancelled"))
+    return sum(with_agreed or not is_agreed_answer(annotation) for annotation in submitted)
 
 
 def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
@@ -257,11 +256,11 @@ def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading
     by_overlap = control.per_region and (reading.settings.regions == "matched" or is_repeated(control.name))
     if by_overlap and sum(map(len, by_rater.values())) > MOST_REGIONS:
         return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
-    answers = {"answers": _as_written(by_rater), "excluded": listed}
+    answers = {"answers": _clean(by_rater, normalize_lines), "excluded": listed}
     if not by_overlap:
         return answers
     groups = list(_turns(raw, by_rater).values()) or _by_region(raw, by_rater)
-    return answers | ({"groups": list(map(_as_written, groups))} if groups else {})
+    return answers | ({"groups": [_clean(group, normalize_lines) for group in groups]} if groups else {})
 
 
 def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,16 +268,10 @@ def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry for name, entry in answers.items() if "kind" not in entry}
 
 
-def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def _clean(by_rater: Mapping[str, Sequence[str]], form_of: Callable[[str], str] = normalize) -> dict[str, list[str]]:
+    """The texts of each rater in their form, without empty ones."""
     return {
-        normalize(rater): [text for text in map(normalize, by_rater[rater]) if text]
-        for rater in sorted(by_rater, key=rater_order)
-    }
-
-
-def _as_written(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {
-        normalize(rater): [text for text in map(normalize_lines, by_rater[rater]) if text]
+        normalize(rater): [text for text in map(form_of, by_rater[rater]) if text]
         for rater in sorted(by_rater, key=rater_order)
     }
 

@@ -53,8 +53,7 @@ def headline_lines(project: Mapping[str, Any]) -> list[str]:
     return [in_terminal(line) for line in lines]
 
 
-def misfits_of(project: Mapping[str, Any], control: str | None = None) -> list[str]:
-    """Return why the measure does not fit the texts of a project's field, or of all fields; each sentence once."""
-    fields = (project["summary"] or {}).get("controls") or {}
-    reports = fields.values() if control is None else [fields[control]] if control in fields else []
+def misfits_of(project: Mapping[str, Any]) -> list[str]:
+    """Return why the measure does not fit the texts of a project; each sentence once."""
+    reports = ((project["summary"] or {}).get("controls") or {}).values()
     return list(dict.fromkeys(sentence for report in reports for sentence in report.get("misfits") or ()))

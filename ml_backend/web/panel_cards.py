@@ -10,7 +10,7 @@ from ml_backend.web.responses import moment
 from softirr.answers.kinds import find_kind
 from softirr.answers.labelstudio_results import readable_name
 from softirr.meaning.policy.reasons import REASON_NAMES
-from softirr.report.task_sentence import Meaning, meanings_of
+from softirr.report.task_sentence import Meaning, meanings_of, pairs_of
 
 DOUBT = (0.2, 0.8)
 """Range of equivalences in which a reviewer decides on a pair."""
@@ -116,11 +116,10 @@ def _decision(row: Mapping[str, Any]) -> dict[str, Any]:
 def _with_decisions(match: Mapping[str, Any], by_pair: Mapping[frozenset[str], Any]) -> dict[str, Any]:
     """Return the match with the decision on each pair of its texts."""
     texts = match["texts"]
-    raters = list(texts)
-    pairs = match.get("pairs") or (
-        [{"raters": raters, "equivalence": match["equivalence"]}] if len(raters) == 2 else []
-    )
-    decided = [{**pair, "decision": by_pair.get(frozenset(texts[r] for r in pair["raters"]))} for pair in pairs]
+    decided = [
+        {**pair, "decision": by_pair.get(frozenset(texts[rater] for rater in pair["raters"]))}
+        for pair in pairs_of(match)
+    ]
     return {**match, "pairs": decided}
 
 

@@ -113,7 +113,7 @@ def _balanced(text: str) -> Iterable[str]:
 
 def _connected(match: Mapping[str, Any], threshold: float) -> list[Meaning]:
     texts = {str(rater): text for rater, text in match["texts"].items()}
-    pairs = _pairs(match)
+    pairs = pairs_of(match)
     if not pairs and match["equivalence"] >= threshold:
         return [texts]
     groups = [{rater} for rater in texts]
@@ -124,10 +124,10 @@ def _connected(match: Mapping[str, Any], threshold: float) -> list[Meaning]:
     return [{rater: text for rater, text in texts.items() if rater in group} for group in groups]
 
 
-def _pairs(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def pairs_of(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the pairs of a match; a match of two texts without stored pairs has one pair with the match's value."""
     raters = list(match["texts"])
-    only_pair = {"raters": raters, "equivalence": match["equivalence"], "decision": match.get("decision")}
+    only_pair = {"raters": raters, "equivalence": match["equivalence"]}
     return match.get("pairs") or ([only_pair] if len(raters) == 2 else [])
 
 
@@ -238,7 +238,7 @@ def _unequal_wordings(field: Mapping[str, Any], meanings: Sequence[Meaning], thr
     apart = {
         frozenset(match["texts"][rater] for rater in pair["raters"])
         for match in field["matches"]
-        for pair in _pairs(match)
+        for pair in pairs_of(match)
         if not _is_same(pair, threshold)
     }
     for meaning in meanings:

@@ -182,7 +182,7 @@ def priority(item: Mapping[str, Any]) -> float | None:
     Parameters
     ----------
     item : mapping
-        An entry of ``items`` of ``AgreementReport.to_dict()``, in whose pairs the :func:`dissenter` is looked for.
+        An entry of ``items`` of ``AgreementReport.to_dict()``; its pairs show the :func:`dissenter`.
 
     Returns
     -------
