@@ -190,7 +190,8 @@ def _corrected_tails(value: float, draws: Floats) -> tuple[float, float]:
     spread = float(np.std(draws))
     if spread == 0.0:
         return _TAIL, 1 - _TAIL
-    below = float(np.mean(draws < value) + np.mean(draws == value) / 2)
+    # ties count half, whatever the order in which their terms were added
+    below = (1 - float(np.mean(np.sign(np.round(draws - value, 12))))) / 2
     # draws of KS are nearly all above its value: only so much of that is bias
     bias = min(max(float(ndtri(below)), -_LARGEST_BIAS), _LARGEST_BIAS)
     # exponential weights have the skewness 2, and the acceleration is a sixth of the skewness of the items' influence

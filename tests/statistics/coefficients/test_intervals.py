@@ -40,6 +40,12 @@ class TestOfDraws:
         result = coefficient_of_draws(0.5, np.linspace(-9, 9, 101), -1.0)
         assert result.ci95 == (-1.0, 1.0) and result.standard_error <= 1
 
+    def test_rounding_errors_of_draws_change_nothing(self):
+        draws = np.concatenate([np.linspace(0, 1, 1001), np.full(200, 0.5)])
+        expected = coefficient_of_draws(0.5, draws, 0.0, n_items=20).ci95
+        for error in (-1e-15, 1e-15):
+            assert coefficient_of_draws(0.5, draws + error, 0.0, n_items=20).ci95 == pytest.approx(expected, abs=1e-12)
+
     def test_few_items_widen_it_by_students_t(self):
         draws = np.linspace(0.4, 0.6, 1001)
         of_many_items, of_few_items = (
