@@ -1,7 +1,7 @@
 """Texts on regions: regions of several annotators are matched one to one by their overlap."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio import age, copied, user_id
@@ -15,16 +15,6 @@ MOST_REGIONS = 300
 """Maximum number of regions of a task with positions stored for the panel."""
 LONGEST_QUOTE = 200
 TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_AT_ONCE:,} texts)"
-
-
-class _Region(NamedTuple):
-    rater: str
-    extent: Region
-    texts: list[str]
-    label: str
-    result: Mapping[str, Any]
-    annotation: Any
-    quote: str
 
 
 def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
@@ -46,24 +36,15 @@ def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
         (of the image's width to its height, or None), ``quote`` (the marked text), ``place`` (number of the group of
         overlapping regions), ``annotation`` and ``region`` (ids).
     """
-    regions = _newest_regions(task, control, raters)
+    newest = _newest(task, control, raters)
+    regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
     if len(regions) > MOST_REGIONS:
         return []
+    groups = match_regions([(row["rater"], region) for region, row in regions])
     return [
-        {
-            "rater": region.rater,
-            "texts": [text for text in map(normalize, region.texts) if text],
-            "label": region.label,
-            "where": _in_words(region.extent),
-            "box": _box(region.extent),
-            "ratio": _ratio(region.result),
-            "quote": region.quote,
-            "place": group_number,
-            "annotation": region.annotation,
-            "region": region.result.get("id"),
-        }
-        for group_number, members in enumerate(_matched(regions))
-        for region in members
+        {**regions[number][1], "place": group_number}
+        for group_number, members in enumerate(groups)
+        for number in members
     ]
 
 
@@ -74,20 +55,13 @@ def _ratio(result: Mapping[str, Any]) -> float | None:
 
 def _quotes(annotation: Mapping[str, Any]) -> dict[Any, str]:
     """Id of a region -> the text that it marks."""
-    results = [result for result in annotation.get("result") or [] if isinstance(result, Mapping)]
     return {
         result.get("id"): result["value"]["text"][:LONGEST_QUOTE]
-        for result in results
+        for result in mappings(annotation.get("result"))
         if result.get("type") != "textarea"
         and isinstance(result.get("value"), Mapping)
         and isinstance(result["value"].get("text"), str)
     }
-
-
-def _newest_regions(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[_Region]:
-    """Return the regions with texts in each rater's newest annotation."""
-    newest = _newest(task, control, raters)
-    return [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
 
 
 def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -107,16 +81,11 @@ def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dic
 def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
     """Id of a region -> its label."""
     labels: dict[Any, str] = {}
-    for entry in annotation.get("result") or []:
-        value = entry.get("value") if isinstance(entry, Mapping) else None
-        kind = entry.get("type") if isinstance(entry, Mapping) else None
-        labels_of_value = (
-            value.get(kind)
-            if isinstance(value, Mapping) and isinstance(kind, str) and kind.endswith("labels")
-            else None
-        )
-        if isinstance(labels_of_value, list) and labels_of_value and isinstance(labels_of_value[0], str):
-            labels[entry.get("id")] = labels_of_value[0][:60]
+    for entry in mappings(annotation.get("result")):
+        kind, value = str(entry.get("type")), entry.get("value")
+        names = value.get(kind) if isinstance(value, Mapping) and kind.endswith("labels") else None
+        if isinstance(names, list) and names and isinstance(names[0], str):
+            labels[entry.get("id")] = names[0][:60]
     return labels
 
 
@@ -144,34 +113,31 @@ def _box(region: Region) -> tuple[float, float, float, float] | None:
     return round(x, 1), round(top, 1), round(right - x, 1), round(bottom - top, 1)
 
 
-def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> list[_Region]:
+def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> Iterator[tuple[Region, dict[str, Any]]]:
+    """Yield the regions with texts in an annotation, each with its row but the number of its group."""
     labels, quotes = _labels_of_regions(annotation), _quotes(annotation)
-    regions = []
-    for region in annotation.get("result") or []:
-        if isinstance(region, Mapping) and _is_text(region, control):
-            value = region["value"]
-            text = value.get("text")
-            texts = [line for line in (text if isinstance(text, list) else [text]) if isinstance(line, str)]
-            extent = region_of(region) or Region("whole", (str(region.get("to_name")),), str(region.get("id")))
-            id = region.get("id")
-            more = region, annotation.get("id"), quotes.get(id, "")
-            regions.append(_Region(rater, extent, texts, labels.get(id, ""), *more))
-    return regions
-
-
-def _is_text(region: Mapping[str, Any], control: str) -> bool:
-    return (
-        region.get("type") == "textarea"
-        and region.get("from_name") == control
-        and isinstance(region.get("value"), Mapping)
-    )
+    for result in mappings(annotation.get("result")):
+        id, value = result.get("id"), result.get("value")
+        if result.get("type") != "textarea" or result.get("from_name") != control or not isinstance(value, Mapping):
+            continue
+        text = value.get("text")
+        texts = [line for line in (text if isinstance(text, list) else [text]) if isinstance(line, str)]
+        region = region_of(result) or Region("whole", (str(result.get("to_name")),), str(id))
+        yield (
+            region,
+            {
+                "rater": rater,
+                "texts": [text for text in map(normalize, texts) if text],
+                "label": labels.get(id, ""),
+                "where": _in_words(region),
+                "box": _box(region),
+                "ratio": _ratio(result),
+                "quote": quotes.get(id, ""),
+                "annotation": annotation.get("id"),
+                "region": id,
+            },
+        )
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _matched(regions: Sequence[_Region]) -> list[list[_Region]]:
-    """Groups of matched regions, in order of their first member."""
-    groups = match_regions([(region.rater, region.extent) for region in regions])
-    return [[regions[number] for number in numbers] for numbers in groups]
