@@ -125,16 +125,14 @@ def test_targets_are_spread_over_the_unit_interval(generators: dict[Setting, Gen
 def test_negatives_have_their_relation_to_the_concept(
     setting: Setting, generators: dict[Setting, Generator], terminology: Terminology
 ) -> None:
-    generator = generators[setting]
+    generator, folded = generators[setting], Relations(terminology).folded
     number = {id: c for c, id in enumerate(terminology.ids)}
     for kind in NEGATIVES:
         for (first,), (second,) in generator.population(2, kind).concepts:
             a, b = number[first], number[second]
             if a == b:
                 continue
-            assert Relations(terminology).folded[a].isdisjoint(Relations(terminology).folded[b]), (
-                "a negative shares no name"
-            )
+            assert folded[a].isdisjoint(folded[b]), "a negative shares no name"
             parents = set(terminology.parents[a])
             grandparents = {g for p in parents for g in terminology.parents[p]}
             if kind == "sibling":
@@ -146,7 +144,7 @@ def test_negatives_have_their_relation_to_the_concept(
                 rest_of_pool = sorted(
                     -Indel.normalized_similarity(terminology.names[a][0], terminology.names[c][0])
                     for c in generator.pool
-                    if Relations(terminology).folded[a].isdisjoint(Relations(terminology).folded[c])
+                    if folded[a].isdisjoint(folded[c])
                 )
                 distance = -Indel.normalized_similarity(terminology.names[a][0], terminology.names[b][0])
                 assert distance <= rest_of_pool[NEIGHBOURS - 1]
@@ -156,6 +154,8 @@ def test_negatives_have_their_relation_to_the_concept(
 @pytest.mark.parametrize("kind", NEGATIVES)
 def test_sets_follow_the_rule(kind: Negatives, generators: dict[Setting, Generator], terminology: Terminology) -> None:
     number = {id: c for c, id in enumerate(terminology.ids)}
+    relations = Relations(terminology)
+    folded = relations.folded
     overlaps, targets_ = [], []
     for index in range(6):
         population = generators["sets"].population(index, kind)
@@ -172,15 +172,11 @@ def test_sets_follow_the_rule(kind: Negatives, generators: dict[Setting, Generat
             for concept in set(b) - common:
                 negative = number[concept]
                 for second in a:
-                    assert (
-                        Relations(terminology)
-                        .folded[negative]
-                        .isdisjoint(Relations(terminology).folded[number[second]])
-                    ), "a leak of the truth"
+                    assert folded[negative].isdisjoint(folded[number[second]]), "a leak of the truth"
                 kin = {
                     "random": set(range(len(terminology))),
-                    "sibling": {s for c in a for s in Relations(terminology).siblings(number[c])},
-                    "ancestor": {s for c in a for s in Relations(terminology).ancestors(number[c])},
+                    "sibling": {s for c in a for s in relations.siblings(number[c])},
+                    "ancestor": {s for c in a for s in relations.ancestors(number[c])},
                     "lexical": {s for c in a for s in generators["sets"].candidates(number[c], "lexical")},
                 }[kind]
                 related += negative in kin
