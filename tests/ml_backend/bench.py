@@ -41,7 +41,7 @@ class Bench:
         )
         folder.mkdir(parents=True, exist_ok=True)
         if "database_url" not in settings:
-            (folder / "softirr.sqlite3").write_bytes(_migrated())
+            (folder / "softirr.sqlite3").write_bytes(empty_database())
         self.services = Services(self.settings)
         self.store: Store = self.services.store
         OPEN.append(self.store)
@@ -106,15 +106,21 @@ class Bench:
 
 
 @functools.cache
-def _migrated() -> bytes:
+def empty_database() -> bytes:
     """An empty database of the present schema: migrating one for each of hundreds of stores would take minutes."""
     with tempfile.TemporaryDirectory() as folder:
         store = Store(f"sqlite:///{folder}/empty")
         store.migrate()
-        with store.engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        content = content_of(store)
         store.close()
-        return (Path(folder) / "empty").read_bytes()
+        return content
+
+
+def content_of(store: Store) -> bytes:
+    """The file of a store in SQLite."""
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    return Path(str(store.engine.url.database)).read_bytes()
 
 
 def answered(fake: FakeLabelStudio, n: int = 5) -> list[int]:

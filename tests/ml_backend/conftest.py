@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -17,7 +17,7 @@ from ml_backend.store.store import Store
 from tests.ml_backend.bench import OPEN, Bench
 from tests.ml_backend.own_session import LabelStudio
 from tests.ml_backend.protocol_calls import calling
-from tests.ml_backend.seeded_store import TASKS, Answers, Seeded
+from tests.ml_backend.seeded_store import Seeded
 from tests.servers import postgres
 
 _numbers = itertools.count()
@@ -74,14 +74,7 @@ def close_stores() -> Iterator[None]:
 @pytest.fixture
 def seed(tmp_path: Path) -> Callable[..., Seeded]:
     """Make a store with tasks that are scored."""
-
-    def make(tasks: Mapping[int, Answers] = TASKS, measure: str = "indel", **pulled: Any) -> Seeded:
-        seeded = Seeded(tmp_path)
-        seeded.put(tasks, **pulled)
-        seeded.score(measure=measure)
-        return seeded
-
-    return make
+    return functools.partial(Seeded.scored, tmp_path)
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 """A store with a scored project, without a Label Studio, for tests of the pages."""
 
+from __future__ import annotations
+
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +26,7 @@ from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row, Store
-from tests.ml_backend.bench import OPEN
+from tests.ml_backend.bench import OPEN, content_of, empty_database
 
 LABEL_STUDIO = "http://labels.example:8080"
 NUMBER = 12
@@ -42,11 +45,14 @@ TASKS: dict[int, Answers] = {
     107: {},
 }
 
+_scored: dict[str, bytes] = {}
+"""Databases of `Seeded.scored` by the arguments: scoring one for each of hundreds of tests would take a minute."""
+
 
 class Seeded:
     """An app over a seeded store; `client` sends requests as a browser on our own page would."""
 
-    def __init__(self, folder: Path, **settings: Any):
+    def __init__(self, folder: Path, *, database: bytes | None = None, **settings: Any):
         self.settings = Settings.from_environment(
             {},
             data=folder,
@@ -54,9 +60,10 @@ class Seeded:
             database_url=f"sqlite:///{folder / 'store.sqlite3'}",
             **{"measure": "indel", **settings},
         )
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "store.sqlite3").write_bytes(empty_database() if database is None else database)
         self.services = Services(self.settings)
         self.store: Store = self.services.store
-        self.store.migrate()
         OPEN.append(self.store)
         self.app: Flask = create_app(services=self.services)
         self.app.testing = True
@@ -67,9 +74,23 @@ class Seeded:
             raters=RATERS,
             required=3,
             pulled_at=1.0,
-            controls=[{"name": "findings"}],
+            controls=[{"name": "findings", "to_name": "text", "per_region": False}],
             connection={"mode": "connected"},
         )
+
+    @classmethod
+    def scored(
+        cls, folder: Path, tasks: Mapping[int, Answers] = TASKS, measure: str = "indel", **pulled: Any
+    ) -> Seeded:
+        """A store with tasks that are scored."""
+        arguments = json.dumps([tasks, measure, pulled])
+        if arguments in _scored:
+            return cls(folder, database=_scored[arguments])
+        seeded = cls(folder)
+        seeded.put(tasks, **pulled)
+        seeded.score(measure=measure)
+        _scored[arguments] = content_of(seeded.store)
+        return seeded
 
     @property
     def row(self) -> Row:

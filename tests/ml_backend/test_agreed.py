@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,15 +15,6 @@ from tests.ml_backend.own_session import LabelStudio, reviewer
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
 
 FINDINGS = {"from_name": "findings", "to_name": "text", "type": "textarea"}
-
-
-@pytest.fixture
-def seeded(tmp_path: Path) -> Seeded:
-    project = Seeded(tmp_path)
-    project.update(controls=[{"name": "findings", "to_name": "text", "per_region": False}])
-    project.put()
-    project.score()
-    return project
 
 
 def accept(seeded: Seeded, texts: Any, *, client: Any = None, **change: Any) -> Any:

@@ -188,17 +188,13 @@ def test_finishing_early(seeded: Seeded) -> None:
     assert state["status"] == "done" and 0 < state["result"]["audit"]["judgments"] <= 40
 
 
-def test_of_sets_too_as_many_pairs_are_drawn_as_requested(tmp_path: Path) -> None:
-    seeded = Seeded(tmp_path)
+def test_of_sets_too_as_many_pairs_are_drawn_as_requested(seed: Callable[..., Seeded]) -> None:
     raters = {name: str(number) for number, name in enumerate(example.annotators(), start=2)}
-    seeded.put(
-        {
-            number: {raters[name]: list(texts) for name, texts in narrative.answers.items() if texts}
-            for number, narrative in enumerate(example.narratives(), start=5200)
-        }
-    )
-    seeded.score()
-    browser = Browser(seeded)
+    tasks = {
+        number: {raters[name]: list(texts) for name, texts in narrative.answers.items() if texts}
+        for number, narrative in enumerate(example.narratives(), start=5200)
+    }
+    browser = Browser(seed(tasks))
     audit = browser.draw(60)
     state = browser.pairs(audit)
     assert state["n_pairs"] == len(state["pairs"]) == 60

@@ -51,11 +51,8 @@ def test_an_audit_of_a_project_with_other_answers_has_no_result(seeded: Seeded) 
     assert (state["status"], state["result"]) == ("judging", None) and "start a new audit" in state["problem"]
 
 
-def test_audit_without_pairs_gives_the_reason(tmp_path: Path) -> None:
-    seeded = Seeded(tmp_path)
-    seeded.put({1: {"2": ["fever"], "3": ["fever"]}, 2: {"2": ["fever"], "3": ["fever"]}})
-    seeded.score()
-    browser = Browser(seeded)
+def test_audit_without_pairs_gives_the_reason(seed: Callable[..., Seeded]) -> None:
+    browser = Browser(seed({1: {"2": ["fever"], "3": ["fever"]}, 2: {"2": ["fever"], "3": ["fever"]}}))
     audit = browser.draw()
     state = browser.pairs(audit)
     assert state["status"] == "failed" and state["problem"].endswith(".")

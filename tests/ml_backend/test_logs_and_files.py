@@ -145,12 +145,10 @@ class TestChildProcesses:
         server = Process(command, environment=environment, log=log, name="softirr-ls serve")
 
         def worker_imports() -> bool:
-            for folder in Path("/proc").glob("[0-9]*"):
+            for child in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
                 with contextlib.suppress(OSError):
-                    if f"PPid:\t{server.pid}\n" in (folder / "status").read_text() and (
-                        b"ml_backend.worker" in (folder / "cmdline").read_bytes()
-                    ):
-                        return "numpy" in (folder / "maps").read_text()
+                    if b"ml_backend.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                        return "numpy" in Path(f"/proc/{child}/maps").read_text()
             return False
 
         try:

@@ -1,6 +1,6 @@
 """What reviewers do in the panel besides decisions: regions, low agreement."""
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,15 +11,6 @@ from ml_backend.labelstudio.regions import region_rows
 from ml_backend.project_settings import ProjectSettings
 from tests.ml_backend.own_session import LabelStudio, reviewer
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded, ask
-
-
-@pytest.fixture
-def seeded(tmp_path: Path) -> Seeded:
-    project = Seeded(tmp_path)
-    project.update(controls=[{"name": "findings", "to_name": "text", "per_region": False}])
-    project.put()
-    project.score()
-    return project
 
 
 def box(region: str, text: str, x: float) -> list[dict[str, Any]]:
@@ -112,9 +103,7 @@ class TestRegions:
         assert (row["label"], row["quote"], row["box"], row["where"]) == ("Sign", "a quote", None, "3 to 9")
 
 
-def test_a_project_of_one_task_has_its_report(tmp_path: Path) -> None:
+def test_a_project_of_one_task_has_its_report(seed: Callable[..., Seeded]) -> None:
     """Its coefficient has no interval, which the picture of the headline has to bear."""
-    project = Seeded(tmp_path)
-    project.put({101: {"2": ["fever", "rash"], "3": ["fever", "rash"]}})
-    project.score()
+    project = seed({101: {"2": ["fever", "rash"], "3": ["fever", "rash"]}})
     assert project.as_person("lead", "8", "Lee Lead").get(f"/report/{NUMBER}").status_code == 200

@@ -1,5 +1,6 @@
 """A project's policy: a setting, a part of every score, and shown with every coefficient."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +93,8 @@ def test_scores_panel_and_report_follow_the_policy(seeded: Seeded) -> None:
     assert escape(report["verdict"]["basis"]) in page and ANY_SEVERITY.describe() in page
 
 
-def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None:
-    seeded = Seeded(tmp_path)
-    seeded.put({n: {"2": [f"severe finding {n}"], "3": [f"mild finding {n % 7}"]} for n in range(20)})
-    seeded.score()
+def test_judgments_count_under_the_policy_of_the_project(seed: Callable[..., Seeded]) -> None:
+    seeded = seed({n: {"2": [f"severe finding {n}"], "3": [f"mild finding {n % 7}"]} for n in range(20)})
     reviews = seeded.reviews
     settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
     number = audits.ask(seeded.store, seeded.project, control="findings", measure="indel", n_judgments=12, who="Rae")

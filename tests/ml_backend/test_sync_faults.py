@@ -144,7 +144,7 @@ class TestFaults:
     def test_a_full_disk(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         import sqlite3
 
-        answered(bench.fake, 20)
+        answered(bench.fake, 4)
         for index in range(12):
             full = [index]
 
