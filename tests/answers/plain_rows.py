@@ -55,6 +55,7 @@ def refusal(source: Any, **options: Any) -> str:
 
 
 def text_file(path: Path, content: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")
     return path
 

@@ -12,22 +12,6 @@ from typing import Any
 import softirr
 from softirr.answers.table import AnnotationTable, Answer
 
-__all__ = [
-    "EXACT",
-    "USERS",
-    "alpha",
-    "chat",
-    "csv_file",
-    "expected_alpha",
-    "export",
-    "flat_rows",
-    "json_file",
-    "observed",
-    "result",
-    "task",
-    "textarea",
-]
-
 EXACT = ("--measure", "exact", "--json")
 """Options of `softirr score` for literally equal answers."""
 
@@ -84,12 +68,6 @@ def flat_rows(name: str, answers: Mapping[int, Mapping[str, Any]], **more: Any) 
         for number, by_rater in answers.items()
         for rater, value in by_rater.items()
     ]
-
-
-def json_file(path: Path, content: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-    return path
 
 
 def csv_file(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from tests import Cli
-from tests.answers.plain_rows import refusal
+from tests.answers.plain_rows import json_file, refusal
 from tests.cases.builders import (
     EXACT,
     USERS,
     chat,
-    json_file,
     observed,
     result,
     task,

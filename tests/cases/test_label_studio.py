@@ -10,7 +10,7 @@ import pytest
 import softirr
 from softirr.answers.answer import OLDER_DUPLICATE
 from tests import Cli
-from tests.answers.plain_rows import answers, refusal
+from tests.answers.plain_rows import answers, json_file, refusal
 from tests.cases.builders import (
     EXACT,
     USERS,
@@ -19,7 +19,6 @@ from tests.cases.builders import (
     expected_alpha,
     export,
     flat_rows,
-    json_file,
     observed,
     result,
     task,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,9 @@ import pytest
 import softirr
 from softirr.answers.answer import OLDER_DUPLICATE
 from tests import Cli
-from tests.answers.plain_rows import answers, refusal
-from tests.cases.builders import USERS, json_file, observed, result, task
-
-
-def lines(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
+from tests.answers.formats.common import json_lines
+from tests.answers.plain_rows import answers, json_file, refusal
+from tests.cases.builders import USERS, observed, result, task
 
 
 def prodigy(input: int, question: int, who: str, text: str, time: int) -> dict[str, Any]:
@@ -38,7 +32,7 @@ class TestProdigy:
                 [(51, "kim", "head"), (52, "kim", "mild"), (51, "lou", "head"), (52, "lou", "severe")]
             )
         ]
-        table = softirr.read(lines(tmp_path / "p.jsonl", records))
+        table = softirr.read(json_lines(records, tmp_path / "p.jsonl"))
         assert answers(table) == {
             ("51", "set-kim"): ("head",),
             ("51", "set-lou"): ("head",),
@@ -50,7 +44,7 @@ class TestProdigy:
 
     def test_example_that_is_served_again_counts_once(self, tmp_path: Path) -> None:
         records = [prodigy(5, 50, "kim", "new", 9), prodigy(5, 50, "kim", "old", 2), prodigy(5, 50, "lou", "new", 3)]
-        table = softirr.read(lines(tmp_path / "p.jsonl", records))
+        table = softirr.read(json_lines(records, tmp_path / "p.jsonl"))
         assert answers(table) == {("5", "set-kim"): ("new",), ("5", "set-lou"): ("new",)}
         assert [left_out.reason for left_out in table.excluded] == [OLDER_DUPLICATE]
 
@@ -62,7 +56,7 @@ class TestArgilla:
             {"user_id": f"user-{n}", "values": {"mood": {"value": value}}, "status": "submitted"}
             for n, value in enumerate(labels_by_user)
         ]
-        path = lines(tmp_path / "a.jsonl", [{"id": "r1", "fields": {"text": "x"}, "responses": responses}])
+        path = json_lines([{"id": "r1", "fields": {"text": "x"}, "responses": responses}], tmp_path / "a.jsonl")
         report = cli("score", path, "--field", "mood=set:jaccard", "--json")
         assert observed(report) == pytest.approx((3 * 1 + 1 / 2) / 10)
 
@@ -71,7 +65,7 @@ class TestArgilla:
             {"user_id": name, "values": {"note": {"value": "fever"}}, "status": status}
             for name, status in (("kim", "submitted"), ("lou", "discarded"), ("max", "draft"))
         ]
-        path = lines(tmp_path / "a.jsonl", [{"id": "r1", "fields": {"text": "x"}, "responses": responses}])
+        path = json_lines([{"id": "r1", "fields": {"text": "x"}, "responses": responses}], tmp_path / "a.jsonl")
         table = softirr.read(path)
         assert answers(table) == {("r1", "kim"): ("fever",)}
         assert sorted((left_out.rater, left_out.reason) for left_out in table.excluded) == [
@@ -84,7 +78,7 @@ class TestDoccano:
     def test_file_of_each_annotator_with_comments(self, tmp_path: Path) -> None:
         for name, label, comments in (("admin", "fever", ["unsure", "see notes"]), ("lou", "rash", ["short"])):
             record = {"id": 3, "text": "narrative", "label": [label], "Comments": comments, "site": "north", "x": ""}
-            lines(tmp_path / "export" / f"{name}.jsonl", [record])
+            json_lines([record], tmp_path / "export" / f"{name}.jsonl")
         table = softirr.read(tmp_path / "export")
         assert answers(table) == {("3", "admin"): ("fever",), ("3", "lou"): ("rash",)}
         assert "These keys are not compared: Comments (3), site (2)." in table.warnings
@@ -92,7 +86,7 @@ class TestDoccano:
     def test_comments_of_numbered_annotators_are_named(self, tmp_path: Path, cli: Cli) -> None:
         annotations = [{"text": "fever", "user": user} for user in (1, 2)]
         record = {"id": 1, "text": "narrative", "annotations": annotations, "meta": {}, "comments": [{"text": "why?"}]}
-        path = lines(tmp_path / "all.jsonl", [record, {**record, "id": 2}])
+        path = json_lines([record, {**record, "id": 2}], tmp_path / "all.jsonl")
         warnings = cli("score", path, "--measure", "exact", "--json")["warnings"]
         assert "These keys are not compared: comments (2)." in warnings
 
@@ -102,7 +96,7 @@ class TestDoccano:
             for number, pair in enumerate([(["a"], ["a"]), (["a", "b"], ["b"])])
             for who, labels in zip(USERS, pair, strict=True)
         ]
-        path = lines(tmp_path / "old.jsonl", records)
+        path = json_lines(records, tmp_path / "old.jsonl")
         assert "has the columns doc_id, text, labels, username. Name them" in refusal(path)
         options = ("--item", "doc_id", "--rater", "username", "--field", "labels=set:jaccard")
         assert observed(cli("score", path, *options, "--json")) == pytest.approx(3 / 4)

@@ -9,11 +9,10 @@ import pytest
 
 import softirr
 from tests import Cli
-from tests.answers.plain_rows import answers, refusal
+from tests.answers.plain_rows import answers, json_file, refusal
 from tests.cases.builders import (
     EXACT,
     USERS,
-    json_file,
     observed,
     result,
     task,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import random
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import openpyxl
-
+from tests.answers.formats import annotation_tools
+from tests.answers.formats.common import json_lines, text_table, workbook
+from tests.answers.plain_rows import json_file
 from tests.properties.worlds import World
 
 NUMBERS = {"ann": "1", "bob": "2", "cy": "3", "dee": "4"}
@@ -39,15 +37,14 @@ def shuffled(world: World, values):
     return values
 
 
-def save(path: Path, table) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(table)
-    return path
+def rows(world: World) -> list[tuple[str, str, str]]:
+    """Item, rater and text of each answer of one text."""
+    return [(item, rater, texts[0]) for (item, rater), texts in shuffled(world, world.tables[0].items())]
 
 
-def lines(path: Path, entries) -> Path:
-    path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries), encoding="utf-8")
-    return path
+def written_by(write):
+    """The writer of a format that needs no options."""
+    return lambda world, folder: (write(folder, rows(world)), [])
 
 
 def weight_of(world: World, item: str) -> list:
@@ -65,7 +62,7 @@ def long_csv(world, folder):
         for text in texts or ("",)
     ]
     head = ["item", "rater", "text", *(["share"] if world.weights else [])]
-    return save(folder / "long.csv", [head, *rows]), weighted(world)
+    return text_table([head, *rows], folder / "long.csv"), weighted(world)
 
 
 def long_fields(world, folder):
@@ -80,7 +77,7 @@ def long_fields(world, folder):
     ]
     head = ["case", "nurse", *FIELDS, *(["share"] if world.weights else [])]
     options = ["--item", "case", "--rater", "nurse", "--text", ",".join(FIELDS), "--empty", "none", *weighted(world)]
-    return save(folder / "fields.csv", [head, *rows]), options
+    return text_table([head, *rows], folder / "fields.csv"), options
 
 
 def wide_table(world):
@@ -96,18 +93,14 @@ def wide_options(world):
 
 
 def wide_csv(world, folder):
-    return save(folder / "wide.csv", wide_table(world)), wide_options(world)
+    return text_table(wide_table(world), folder / "wide.csv"), wide_options(world)
 
 
-def workbook(world, folder):
-    book = openpyxl.Workbook()
-    for row in wide_table(world):
-        book.active.append([None if cell == "" else cell for cell in row])
-    book.save(folder / "wide.xlsx")
-    return folder / "wide.xlsx", wide_options(world)
+def wide_xlsx(world, folder):
+    return workbook(wide_table(world), folder / "wide.xlsx"), wide_options(world)
 
 
-def json_lines(world, folder):
+def jsonl(world, folder):
     entries = [
         {
             "item": item,
@@ -117,7 +110,7 @@ def json_lines(world, folder):
         }
         for (item, rater), texts in shuffled(world, world.tables[0].items())
     ]
-    return lines(folder / "answers.jsonl", entries), weighted(world)
+    return json_lines(entries, folder / "answers.jsonl"), weighted(world)
 
 
 def json_rows(world, folder):
@@ -131,8 +124,7 @@ def json_rows(world, folder):
         for (item, rater), texts in shuffled(world, world.tables[0].items())
         for text in texts
     ]
-    (folder / "rows.json").write_text(json.dumps(entries), encoding="utf-8")
-    return folder / "rows.json", weighted(world)
+    return json_file(folder / "rows.json", entries), weighted(world)
 
 
 def json_columns(world, folder):
@@ -142,8 +134,7 @@ def json_columns(world, folder):
         | {rater: world.tables[0][item, rater][0] for rater in world.raters if (item, rater) in world.tables[0]}
         for item in shuffled(world, world.items)
     ]
-    (folder / "columns.json").write_text(json.dumps(entries), encoding="utf-8")
-    return folder / "columns.json", ["--item", "id", "--raters", ",".join(world.raters)]
+    return json_file(folder / "columns.json", entries), ["--item", "id", "--raters", ",".join(world.raters)]
 
 
 def label_studio_tasks(world: World) -> list[dict]:
@@ -178,59 +169,25 @@ def label_studio_tasks(world: World) -> list[dict]:
 
 
 def label_studio(world, folder):
-    path = folder / "export.json"
-    path.write_text(json.dumps(label_studio_tasks(world)), encoding="utf-8")
+    path = json_file(folder / "export.json", label_studio_tasks(world))
     return path, ["--text", ",".join(FIELDS[: len(world.tables)]), *weighted(world)]
-
-
-def prodigy(world, folder):
-    entries = [
-        {"text": f"Case {item}", "_input_hash": int(item), "_task_hash": 1, "field_rows": 1, "_view_id": "blocks"}
-        | {"user_input": texts[0], "answer": "accept", "_timestamp": 1767600000}
-        | {"_annotator_id": f"findings-{rater}", "_session_id": f"findings-{rater}"}
-        for (item, rater), texts in shuffled(world, world.tables[0].items())
-    ]
-    return lines(folder / "prodigy.jsonl", entries), []
-
-
-def doccano(world, folder):
-    with zipfile.ZipFile(folder / "doccano.zip", "w") as archive:
-        for rater in shuffled(world, world.raters):
-            entries = [
-                {"id": int(item), "text": f"Case {item}", "label": list(texts), "Comments": []}
-                for (item, who), texts in shuffled(world, world.tables[0].items())
-                if who == rater
-            ]
-            archive.writestr(f"{rater}.jsonl", "".join(json.dumps(entry) + "\n" for entry in entries))
-    return folder / "doccano.zip", []
-
-
-def argilla(world, folder):
-    entries = []
-    for item in shuffled(world, world.items):
-        texts_by_rater = [
-            (r, world.tables[0][item, r][0]) for r in shuffled(world, world.raters) if (item, r) in world.tables[0]
-        ]
-        responses = [{"value": text, "user_id": rater} for rater, text in texts_by_rater]
-        entries.append(
-            {"id": item, "fields": {"text": f"Case {item}"}, "metadata": {}, "suggestions": {}, "vectors": {}}
-            | {"responses": {"finding": responses}, "_server_id": "3f1c"}
-        )
-    (folder / "argilla.json").write_text(json.dumps(entries), encoding="utf-8")
-    return folder / "argilla.json", []
 
 
 FORMATS = {
     "long CSV": Format(long_csv, empties=True, sets=True, weights=True),
     "long CSV of two fields": Format(long_fields, empties=True, fields=2, weights=True),
     "wide CSV": Format(wide_csv, weights=True),
-    "XLSX": Format(workbook, weights=True),
-    "JSONL": Format(json_lines, empties=True, sets=True, weights=True),
+    "XLSX": Format(wide_xlsx, weights=True),
+    "JSONL": Format(jsonl, empties=True, sets=True, weights=True),
     "JSON rows": Format(json_rows, sets=True, weights=True),
     "JSON columns": Format(json_columns),
     "Label Studio": Format(label_studio, empties=True, sets=True, weights=True, rater=NUMBERS.__getitem__),
     "Label Studio of two fields": Format(label_studio, empties=True, fields=2, rater=NUMBERS.__getitem__),
-    "Prodigy": Format(prodigy, rater=lambda rater: f"findings-{rater}"),
-    "doccano": Format(doccano),
-    "Argilla": Format(argilla),
+    "Prodigy": Format(
+        written_by(annotation_tools.prodigy),
+        item=lambda item: str(1000 + int(item)),
+        rater=lambda rater: f"findings-{rater}",
+    ),
+    "doccano": Format(written_by(annotation_tools.doccano_zip)),
+    "Argilla": Format(written_by(annotation_tools.argilla_json), rater=lambda rater: f"uuid-{rater}"),
 }

@@ -38,8 +38,7 @@ def _flat(answers: Rows) -> list[dict[str, Any]]:
 
 def json_min(folder: Path, answers: Rows = ROWS) -> Path:
     """Label Studio 1.23, JSON_MIN."""
-    (folder / "min.json").write_text(json.dumps(_flat(answers), indent=2), encoding="utf-8")
-    return folder / "min.json"
+    return json_file(folder / "min.json", _flat(answers))
 
 
 def label_studio_csv(folder: Path, answers: Rows = ROWS) -> Path:
@@ -99,15 +98,14 @@ def argilla_json(folder: Path, answers: Rows = ROWS) -> Path:
         }
         for item, answers_of_item in by_item(answers)
     ]
-    (folder / "argilla.json").write_text(json.dumps(entries), encoding="utf-8")
-    return folder / "argilla.json"
+    return json_file(folder / "argilla.json", entries)
 
 
 def doccano_zip(folder: Path, answers: Rows = ROWS) -> Path:
     """doccano 1.8, JSONL of a sequence-to-sequence project: a ZIP archive with a file for each member."""
     path = folder / "doccano.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        for rater in RATERS:
+        for rater in dict.fromkeys(rater for _, rater, _ in answers):
             lines = [
                 {"id": int(item), "text": f"Case {item}", "label": [text], "Comments": []}
                 for item, who, text in answers

@@ -11,6 +11,8 @@ from typing import Any
 
 import openpyxl
 
+from tests.answers.plain_rows import text_file
+
 ANSWERS: dict[tuple[str, str], str] = {
     ("1", "ann"): "high blood pressure",
     ("1", "bob"): "hypertension",
@@ -47,8 +49,7 @@ def text_table(table: list[list[Any]], path: Path, delimiter: str = ",", encodin
 
 
 def json_lines(entries: list[Any], path: Path) -> Path:
-    path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries), encoding="utf-8")
-    return path
+    return text_file(path, "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
 
 
 def workbook(table: Any, path: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.answers.formats.common import RATERS, ROWS, Rows, json_lines, text_table, wide, workbook
+from tests.answers.plain_rows import json_file
 
 
 def long_csv(folder: Path, answers: Rows = ROWS) -> Path:
@@ -46,11 +46,7 @@ def jsonl(folder: Path, answers: Rows = ROWS) -> Path:
 
 
 def json_list(folder: Path, answers: Rows = ROWS) -> Path:
-    path = folder / "a.json"
-    path.write_text(
-        json.dumps([{"task_id": int(i), "annotator": r, "answer": t} for i, r, t in answers]), encoding="utf-8"
-    )
-    return path
+    return json_file(folder / "a.json", [{"task_id": int(i), "annotator": r, "answer": t} for i, r, t in answers])
 
 
 def folder_of_raters(folder: Path, answers: Rows = ROWS) -> Path:
