@@ -94,16 +94,11 @@ def test_single_sentence_follows_from_the_best_premise() -> None:
     assert directions.tolist() == [[0.0, 1.0], [0.0, 0.0]]
 
 
-def test_scorer_and_measure_agree_and_count_sentences_once() -> None:
+def test_each_pair_of_sentences_is_asked_once() -> None:
     texts = ["No fever. Dry cough.", "Dry cough. No fever.", "Dry cough.", "No fever. Rash. Dry cough.", "Rash"]
-    left_texts, right_texts = (side.ravel() for side in np.mgrid[: len(texts), : len(texts)])
     source = invented()
     scorer = PairScorer(source, texts)
-    p = scorer.score(left_texts, right_texts)
-    np.testing.assert_allclose(
-        p, invented().score([(texts[i], texts[j]) for i, j in zip(left_texts, right_texts, strict=True)])
-    )
-    np.testing.assert_allclose(p.reshape(len(texts), -1), p.reshape(len(texts), -1).T)
+    scorer.score(*(side.ravel() for side in np.mgrid[: len(texts), : len(texts)]))
     assert len({frozenset(pair) for pair in source.asked}) == len(source.asked) == scorer.pairs_scored
 
 

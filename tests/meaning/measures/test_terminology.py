@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import softirr
 from softirr.errors import InputError
@@ -25,6 +23,7 @@ from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy
 from softirr.meaning.terminology.concepts import Terminology
+from tests.meaning.measures.contract import check
 from tests.meaning.measures.function_measures import DirectedFunction, FunctionMeasure
 from tests.meaning.terminology.terms import KNEE, terminology
 
@@ -128,22 +127,8 @@ def test_two_unknown_texts_are_the_measure_s() -> None:
     assert sources_of(terms, pairs) == ("measure",)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(TEXTS)), min_size=1, max_size=12))
-def test_lists_blocks_and_directions_agree(pairs: list[tuple[str, str]]) -> None:
-    terms = indel()
-    texts = sorted({text for pair in pairs for text in pair})
-    number = {text: i for i, text in enumerate(texts)}
-    left_texts, right_texts = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    indices = np.arange(len(texts))
-    scorer = PairScorer(terms, texts)
-    block = scorer.block(indices, indices)
-    np.testing.assert_allclose(terms.score(pairs), block[left_texts, right_texts], atol=1e-6)
-    np.testing.assert_allclose(scorer.score(left_texts, right_texts), block[left_texts, right_texts], atol=1e-6)
-    np.testing.assert_array_equal(block, block.T)
-    directions = scorer.directions(left_texts, right_texts)
-    np.testing.assert_allclose(np.sqrt(directions[:, 0] * directions[:, 1]), block[left_texts, right_texts], atol=1e-6)
-    np.testing.assert_allclose(directions, terms.both(pairs), atol=1e-12)
+def test_the_contract_is_kept() -> None:
+    check(indel(), TEXTS)
 
 
 def test_the_raw_measure_s_scores_are_cached_for_every_terminology() -> None:
@@ -170,19 +155,10 @@ def test_decisions_win_over_terminologies() -> None:
 
 
 @pytest.mark.parametrize("more_general", ["strict", "graded", "lenient"])
-def test_lists_and_blocks_agree_under_a_policy(more_general: str) -> None:
+def test_the_contract_is_kept_under_a_policy(more_general: str) -> None:
     terms = under_policy(indel(), Policy("test", ignore={"side"}, more_general=more_general))  # type: ignore[arg-type]
-    texts = sorted(TEXTS)
-    indices = np.arange(len(texts))
-    scorer = PairScorer(terms, texts)
-    block = scorer.block(indices, indices)
-    left_texts, right_texts = (grid.ravel() for grid in np.meshgrid(indices, indices, indexing="ij"))
-    pairs = [(texts[i], texts[j]) for i, j in zip(left_texts.tolist(), right_texts.tolist(), strict=True)]
-    np.testing.assert_allclose(terms.score(pairs), block[left_texts, right_texts], atol=1e-6)
-    np.testing.assert_allclose(scorer.score(left_texts, right_texts), block[left_texts, right_texts], atol=1e-6)
-    index_of = {text: i for i, text in enumerate(texts)}
-    assert block[index_of["heart attack"], index_of["cardiac disease"]] == (more_general == "lenient")
-    assert block[index_of["left cough"], index_of["right cough"]] == 1
+    p = check(terms, TEXTS)
+    assert p[TEXTS.index("heart attack"), TEXTS.index("cardiac disease")] == (more_general == "lenient")
     assert sources_of(terms, [("left cough", "right cough")]) == ("identical",)
 
 

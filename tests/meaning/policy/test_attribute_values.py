@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from random import Random
 from typing import Any
 
@@ -12,11 +11,11 @@ import pytest
 import softirr
 from softirr.errors import InputError
 from softirr.meaning.measures import measure
-from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.policy.attribute_values import value
 from softirr.meaning.policy.attributes import KINDS, attributes
 from softirr.meaning.policy.measure import under_policy
 from softirr.meaning.policy.rules import Policy, find_policy
+from tests.meaning.measures.contract import check
 from tests.meaning.policy.phrases import Half, read_phrases
 from tests.meaning.policy.test_measure import Directed
 
@@ -115,18 +114,15 @@ def test_most_wordings_are_understood(half: Half) -> None:
 @pytest.mark.parametrize("name", ["indel", "exact", "jaccard"])
 def test_counted_attribute_decides(name: str) -> None:
     counting = under_policy(measure(name), COUNTING)
-    p = table(counting)
+    p = check(counting, TEXTS)
     assert p[0, 1] == 1.0  # both mild
-    unrelated = np.float32(counting.unrelated)  # type: ignore[attr-defined]
-    assert p[0, 2] == p[4, 5] == unrelated < 0.3  # severe
+    unrelated = counting.unrelated  # type: ignore[attr-defined]
+    assert p[0, 2] == p[4, 5] < 0.3 and p[0, 2] == pytest.approx(unrelated, abs=1e-6)  # severe
     assert p[0, 3] == pytest.approx(measure(name).score([("mild pain", "pain")])[0], abs=1e-6)  # no severity
     assert name == "indel" or unrelated == 0.0
     assert p[0, 4] == pytest.approx(measure(name).score([("pain", "rash")])[0], abs=1e-6)
     if name == "indel":
         assert p[3, 6] > 0.2  # not recognized: the measure decides
-    left_texts, right_texts = np.divmod(np.arange(len(TEXTS) ** 2), len(TEXTS))
-    np.testing.assert_allclose(counting.score(list(product(TEXTS, TEXTS))), p.ravel(), atol=1e-6)
-    np.testing.assert_allclose(PairScorer(counting, TEXTS).score(left_texts, right_texts), p.ravel(), atol=1e-6)
 
 
 def test_attribute_of_a_single_text_is_left_to_the_measure() -> None:
@@ -171,11 +167,10 @@ def test_same_attribute_alone_is_not_agreement() -> None:
 def test_counted_attribute_decides_both_directions() -> None:
     counting: Any = under_policy(Directed(), COUNTING)
     pairs = [("mild pain", "severe pain"), ("mild pain", "slight pain"), ("mild knee pain", "mild pain")]
-    scorer = PairScorer(counting, [text for pair in pairs for text in pair])
-    directions = scorer.directions(np.arange(0, 6, 2), np.arange(1, 6, 2))
+    directions = counting.both(pairs)
     assert directions[:2].tolist() == [[0, 0], [1, 1]]
     np.testing.assert_allclose(directions[2], Directed().both([("knee pain", "pain")])[0])
-    np.testing.assert_allclose(counting.both(pairs)[[0, 2]], directions[[0, 2]])
+    check(counting, [text for pair in pairs for text in pair])
 
 
 def test_under_lenient_more_general_texts_are_the_same() -> None:
@@ -211,8 +206,3 @@ def test_a_report_under_it_gives_the_attribute_as_the_reason() -> None:
     assert exported["provenance"]["policy"]["count"] == ["severity"]
     assert exported["reasons"]["kinds"][0]["kind"] == "severity"
     assert "severity decides" in str(report)
-
-
-def table(scored: Any) -> Any:
-    indices = np.arange(len(TEXTS))
-    return PairScorer(scored, TEXTS).block(indices, indices)
