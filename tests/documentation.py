@@ -15,18 +15,6 @@ import softirr.cli.main
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "docs/reference/"
-OBO = """format-version: 1.2
-
-[Term]
-id: HP:0001945
-name: Fever
-synonym: "Fevers" EXACT []
-
-[Term]
-id: HP:0012735
-name: Cough
-"""
-"""A terminology for commands that need one."""
 
 
 def _pages() -> dict[str, str]:

@@ -19,7 +19,8 @@ import yaml
 
 import softirr
 from tests import Cli
-from tests.documentation import OBO, PAGES, REFERENCE, ROOT, blocks
+from tests.documentation import PAGES, REFERENCE, ROOT, blocks
+from tests.meaning.terminology.terms import FEVER_OBO
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def _command_with_model_and_terms() -> list[str]:
 def test_every_key_of_the_json_report_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     monkeypatch.chdir(tmp_path)
     Path("export.json").write_text(json.dumps(_tasks()))
-    Path("terms.obo").write_text(OBO)
+    Path("terms.obo").write_text(FEVER_OBO)
     options = ["--measure", "indel", "--split", "commas", "--terminology", "terms.obo"]
     head, *rows = cli("audit", "sample", "export.json", *options).splitlines()
     Path("sheet.csv").write_text("\n".join([head, *(f"{row}different" for row in rows)]))

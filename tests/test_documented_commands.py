@@ -19,7 +19,8 @@ import pytest
 import softirr
 import softirr.cli.main
 from tests.answers.formats import annotation_tools, table_files
-from tests.documentation import OBO, PAGES, REFERENCE, ROOT, SCIENCE, blocks, programs, shown
+from tests.documentation import PAGES, REFERENCE, ROOT, SCIENCE, blocks, programs, shown
+from tests.meaning.terminology.terms import FEVER_OBO
 
 NOT_RUN = {
     "make demo": "tests/labelstudio/test_demo.py runs the demo",
@@ -218,7 +219,7 @@ def test_every_command_runs(
     weighted = [f"{row},{1 + int(row.split(',')[0].strip('N')) % 3}" for row in rows]
     (tmp_path / "weighted.csv").write_text("\n".join([f"{head},share", *weighted]) + "\n", encoding="utf-8")
     models = _people_and_models()
-    files = {"answers.csv": answers, "people-and-models.csv": models, "people.csv": models, "hp.obo": OBO}
+    files = {"answers.csv": answers, "people-and-models.csv": models, "people.csv": models, "hp.obo": FEVER_OBO}
     for name, text in (files | _shown_files(page)).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     table_files.wide_csv(tmp_path)

@@ -11,18 +11,8 @@ from typing import Any
 from ml_backend.settings import MODEL_VERSION
 from tests.labelstudio.backend import Commands, wrong
 from tests.labelstudio.conftest import Harness, annotation
+from tests.meaning.terminology.terms import FEVER_OBO
 
-OBO = """format-version: 1.2
-
-[Term]
-id: HP:0001945
-name: Fever
-synonym: "Pyrexia" EXACT []
-
-[Term]
-id: HP:0012735
-name: Cough
-"""
 CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text" maxSubmissions="20"/>
 <Choices name="code" toName="text" choice="multiple">
 <Choice value="Fever" alias="HP:0001945"/><Choice value="Cough" alias="HP:0012735"/></Choices>
@@ -36,7 +26,7 @@ def regions(ls: Harness, project: int, task: int) -> dict[str, dict[str, Any]]:
 
 
 def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
-    (tmp_path / "hp.obo").write_text(OBO)
+    (tmp_path / "hp.obo").write_text(FEVER_OBO)
     commands = Commands(tmp_path / "state", ls.url, ls.token)
     ann, ben = ls.person("Ann"), ls.person("Ben")
     project = ls.create_project(label_config=CONFIG)

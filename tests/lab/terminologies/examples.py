@@ -59,31 +59,6 @@ MEDDRA = {
     "hlt_pt.asc": "10028600$10028596$\n10028600$10002383$\n",
 }
 
-OBO = """format-version: 1.2
-ontology: hp
-
-[Term]
-id: HP:0001
-name: Heart disease
-
-[Term]
-id: HP:0002
-name: Myocardial infarction
-synonym: "Heart attack" EXACT layperson []
-synonym: "MI, \\"silent\\" or not" RELATED []
-synonym: "STEMI" NARROW []
-is_a: HP:0001 ! Heart disease
-
-[Term]
-id: HP:0003
-name: obsolete thing
-is_obsolete: true
-
-[Typedef]
-id: part_of
-name: part of
-"""
-
 TSV = {
     "concepts.tsv": "id\tname\nA\tHeart disease\nB\tMyocardial infarction\n",
     "synonyms.tsv": 'id\tsynonym\tscope\nB\tHeart attack\tEXACT\nB\t5" scar\tNARROW\nZ\tnobody\tEXACT\n',

@@ -20,13 +20,13 @@ from tests.lab.terminologies.examples import (
     ICD11_SYNONYMS,
     MEDDRA,
     MESH,
-    OBO,
     OBO_GRAPHS,
     SKOS,
     SNOMED,
     TABLE,
     TSV,
 )
+from tests.meaning.terminology.terms import HEART_OBO
 
 
 def _folder(path: Path, files: dict[str, str]) -> Path:
@@ -46,7 +46,7 @@ MAKE: dict[str, Callable[[Path], Path]] = {
     "icd10cm": lambda t: _file(t / "tabular.xml", ICD10CM),
     "icd11": lambda t: _file(t / "SimpleTabulation.txt", ICD11),
     "meddra": lambda t: _folder(t / "MedAscii", MEDDRA),
-    "obo": lambda t: _file(t / "hp.obo", OBO),
+    "obo": lambda t: _file(t / "hp.obo", HEART_OBO),
     "table": lambda t: _file(t / "house.tsv", TABLE),
     "folder": lambda t: _folder(t / "plain", TSV),
     "obographs": lambda t: _file(t / "hp.json", json.dumps(OBO_GRAPHS)),

@@ -10,25 +10,7 @@ import pytest
 from softirr.errors import InputError
 from softirr.meaning.terminology import load, name_of, named_path
 from softirr.meaning.terminology.readers import lines, read_table
-
-OBO = """format-version: 1.2
-
-[Term]
-id: HP:0001
-name: Heart disease
-
-[Term]
-id: HP:0002
-name: Myocardial infarction
-synonym: "Heart attack" EXACT layperson []
-synonym: "MI" RELATED []
-is_a: HP:0001 ! Heart disease
-
-[Term]
-id: HP:0003
-name: obsolete thing
-is_obsolete: true
-"""
+from tests.meaning.terminology.terms import HEART_OBO as OBO
 
 
 def test_obo_has_names_exact_synonyms_and_parents(tmp_path: Path) -> None:
@@ -59,9 +41,13 @@ def test_a_table_has_synonyms_and_parents(header: str, second: str, third: str, 
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("a.obo", OBO.replace('"Heart attack" EXACT', '"Heart attack EXACT'), "line 10: a synonym without closed"),
-        ("a.obo", OBO.replace("name: Heart disease", "just words"), "line 5: neither a stanza nor a tag"),
-        ("a.obo", OBO.replace("HP:0002", "HP:0001"), "line 7: the concept HP:0001 is listed twice"),
+        (
+            "a.obo",
+            OBO.replace('"Heart attack" EXACT', '"Heart attack EXACT'),
+            "line 11: a synonym without closed",
+        ),
+        ("a.obo", OBO.replace("name: Heart disease", "just words"), "line 6: neither a stanza nor a tag"),
+        ("a.obo", OBO.replace("HP:0002", "HP:0001"), "line 8: the concept HP:0001 is listed twice"),
         ("a.csv", "id,name\nA,fever,hot\n", "line 2: 3 columns instead of 2"),
         ("a.csv", "id,name\n,fever\n", "line 2: a concept has no id"),
         ("a.csv", "id,name\nA,fever\nA,cough\n", "line 3: the concept A has another name here than above"),
