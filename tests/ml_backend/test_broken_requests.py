@@ -139,7 +139,6 @@ class TestBrokenRequests:
             assert reply.status_code == 404
             assert f"Project {NUMBER} is not connected" in reply.json["error"]
         assert bench.store.projects() == []
-        bench.store.close()
 
     def test_a_database_that_is_away_is_a_500_without_a_text(
         self, client: FlaskClient, bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

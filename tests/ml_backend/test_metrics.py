@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -18,14 +17,13 @@ AUTH = ("us", "pass word")
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Bench:
     bench = Bench(tmp_path, basic_auth_user=AUTH[0], basic_auth_pass=AUTH[1])
     for k in range(3):
         bench.fake.add_task({1: ["fever"], 2: [f"fevers {k}"], 3: ["rash"]})
     bench.sync()
     bench.connect()
-    yield bench
-    bench.store.close()
+    return bench
 
 
 @pytest.fixture
@@ -65,7 +63,6 @@ class TestMetrics:
         bench = Bench(tmp_path / "empty", basic_auth_user=AUTH[0], basic_auth_pass=AUTH[1])
         client = create_app(services=bench.services).test_client()
         assert samples(client) == {"queued": 0, "running": 0, "done": 0, "failed": 0}
-        bench.store.close()
 
     def test_the_last_run_of_each_project_counts(self, client: FlaskClient, bench: Bench) -> None:
         run_jobs(bench, 2)

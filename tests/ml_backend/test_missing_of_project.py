@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.options import checked_options
 from ml_backend.project_settings import ProjectSettings, effective
 from ml_backend.scoring.preparation import AnswerPreparation
-from softirr.errors import InputError
 from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
 
@@ -102,12 +100,6 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
         ("1#0", "2", ("fever",)),
         ("1#1", "1", ("rash",)),
     ]
-
-
-@pytest.mark.parametrize("value", ["", ",", 3, None])
-def test_a_choice_of_nothing_is_refused(value: Any) -> None:
-    with pytest.raises(InputError, match="missing"):
-        checked_options({"missing": value}, source="softirr-ls")
 
 
 SIGNS = [{1: ["+"], 2: ["+"]}, {1: ["-"], 2: ["+"]}, {1: ["-"], 2: ["-"]}, {1: ["+"], 2: ["-"]}, {1: ["NA"], 2: ["+"]}]

@@ -41,21 +41,6 @@ class TestSetting:
         assert settings.sources["policy"] == "connection"
         assert settings.to_dict()["policy"]["value"] == settings.values.policy.to_dict()
 
-    @pytest.mark.parametrize(
-        ("policy", "says"),
-        [
-            ("/etc/passwd", "there is no policy '/etc/passwd'"),
-            ({"ignore": ["mood"]}, "no attribute 'mood'"),
-            ({"ignore": "severity"}, "no list"),
-            (["severity"], "JSON object"),
-            (3, "JSON object"),
-            ({"split": "words"}, "splitting is 'words'"),
-        ],
-    )
-    def test_unusable_policies_are_refused(self, policy: Any, says: str) -> None:
-        with pytest.raises(InputError, match=says):
-            checked_options({"policy": policy}, source="the connection")
-
     def test_a_file_is_for_the_operator_only(self, tmp_path: Path) -> None:
         ANY_SEVERITY.save(tmp_path / "policy.json")
         with pytest.raises(InputError, match="there is no policy"):

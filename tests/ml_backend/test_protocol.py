@@ -137,7 +137,6 @@ class TestPredict:
         results = client.post("/predict", json=predict_body(tasks)).json["results"]
         assert len(results) == 59
         assert {result["score"] for result in results} == {None}
-        bench.store.close()
 
     @pytest.mark.slow
     def test_a_measure_with_a_model_is_left_to_the_scorer_process(self, client: FlaskClient, bench: Bench) -> None:

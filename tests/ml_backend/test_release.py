@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,10 @@ from tests.ml_backend.fake_project import NUMBER
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    server = Bench(tmp_path)
-    server.fake.project["maximum_annotations"] = 3
-    yield server
-    server.store.close()
+def bench(tmp_path: Path) -> Bench:
+    bench = Bench(tmp_path)
+    bench.fake.project["maximum_annotations"] = 3
+    return bench
 
 
 def predict(bench: Bench, *tasks: int, with_annotations: bool = True) -> list[dict[str, Any]]:

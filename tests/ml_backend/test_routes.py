@@ -121,9 +121,7 @@ def row_of(method: str, rule: Rule) -> Route | None:
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(request_limits, "WRONG_KEYS", 10_000)
-        walk = Walk(tmp_path_factory.mktemp("routes"))
-        yield walk
-        walk.seeded.store.close()
+        yield Walk(tmp_path_factory.mktemp("routes"))
 
 
 def test_the_table_has_each_route_of_the_app_and_no_other(walk: Walk) -> None:
@@ -168,6 +166,7 @@ def test_the_documentation_names_who_may_use_each_address(root: Path) -> None:
         f"{route.method} {_placeholders(route.rule)}": route.access for route in ROUTES if route.method != "OPTIONS"
     }
     assert documented == expected
+    assert set(re.findall(r"`((?:GET|POST|PUT|PATCH|DELETE) /[^`]*)`", page)) == set(expected)
 
 
 def _placeholders(rule: str) -> str:

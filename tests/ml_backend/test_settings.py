@@ -156,6 +156,13 @@ class TestOptions:
             ({"fields": ["severity=good"]}, "no kind of field 'good'"),
             ({"fields": "severity=set"}, "list of NAME=KIND"),
             ({"score": 1}, "texts, mean, lowest or the name of a control"),
+            ({"policy": "/etc/passwd"}, "there is no policy '/etc/passwd'"),
+            ({"policy": ["severity"]}, "JSON object"),
+            ({"missing": ""}, "missing"),
+            ({"missing": 3}, "missing"),
+            ({"terminologies": "hp.obo"}, "a list of paths"),
+            ({"terminologies": [3]}, "a list of paths"),
+            ({"terminologies": [""]}, "a list of paths"),
             ({"x" * 10_000: 1}, "unknown option"),
         ],
     )

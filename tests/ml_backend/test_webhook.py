@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,10 +130,9 @@ class TestSecrets:
     """Every endpoint but /health needs the secret that `connect` made, or the operator's user and password."""
 
     @pytest.fixture
-    def guarded(self, tmp_path: Path) -> Iterator[tuple[Bench, FlaskClient]]:
+    def guarded(self, tmp_path: Path) -> tuple[Bench, FlaskClient]:
         bench = Bench(tmp_path, basic_auth_user="us", basic_auth_pass="pass word")
-        yield bench, create_app(services=bench.services).test_client()
-        bench.store.close()
+        return bench, create_app(services=bench.services).test_client()
 
     ROUTES = (("GET", "/"), ("GET", "/versions"), ("POST", "/setup"), ("POST", "/predict"), ("GET", "/metrics"))
 
