@@ -23,6 +23,7 @@ SAME = {
     "Latin ligature": ("ﬂuid", "fluid"),
     "unit in a square": ("5 ㎎", "5 mg"),
     "composed letter": ("e\u0301", "é"),
+    "white space and controls": (" heart\u00a0\tattack\x00\n", "heart attack"),
     "space before a percent sign": ("50 %", "50%"),
     "ideographic space": ("頭　痛", "頭 痛"),
 }

@@ -26,6 +26,7 @@ def test_one_sheet_needs_no_choice(tmp_path: Path) -> None:
 
 
 def test_a_sheet_without_a_table_is_named(tmp_path: Path) -> None:
-    table = softirr.read(sheets(tmp_path / "a.xlsx", About=[("Made by Ann",)], Data=LONG))
-    assert table.warnings == ("The sheet 'Data' was read; sheet= chooses another of 'About'.",)
+    path = sheets(tmp_path / "a.xlsx", About=[("Made by Ann",)], Data=LONG)
+    assert softirr.read(path).warnings == ("The sheet 'Data' was read; sheet= chooses another of 'About'.",)
+    assert "no sheet 'Plan'; it has About, Data" in refusal(path, sheet="Plan")
     assert "no sheet with a table" in refusal(sheets(tmp_path / "b.xlsx", About=[("Made by Ann",)]))

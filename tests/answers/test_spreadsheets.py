@@ -9,7 +9,7 @@ import pytest
 
 import softirr
 from tests.answers.formats import FORMATS, options
-from tests.answers.formats.common import sheets, text_table, workbook
+from tests.answers.formats.common import text_table, workbook
 from tests.answers.plain_rows import read, refusal, rows
 
 
@@ -59,12 +59,6 @@ class TestSpreadsheets:
             ("2", "bob", ("1.5",)),
             ("3", "ann", ("TRUE",)),
         }
-
-    def test_warning_names_the_sheet_of_several(self, tmp_path: Path) -> None:
-        sheets(tmp_path / "a.xlsx", About=[["made by Ann"]], Answers=self.TABLE)
-        table = softirr.read(tmp_path / "a.xlsx", item="id", raters="ann,bob")
-        assert any("The sheet 'Answers' was read" in warning for warning in table.warnings)
-        assert "no sheet 'Plan'; it has About, Answers" in refusal(tmp_path / "a.xlsx", sheet="Plan")
 
     @pytest.mark.parametrize("module", ["openpyxl", "pyarrow"])
     def test_a_library_that_is_missing_is_named(

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import softirr
@@ -14,22 +13,14 @@ from softirr.meaning.policy.attributes import KINDS
 from softirr.meaning.policy.reasons import REASONS
 from softirr.report.view import Links, Names, view
 from softirr.report.view.advice import CLAUSES
-
-WORDS = ("fever", "cough", "rash", "nausea", "headache")
+from tests.report.rater_tables import rows_of, table_of
 
 
 def report_of(
     n: int, accuracy: dict[str, float], measure: str = "exact", seed: int = 0, **options: Any
 ) -> dict[str, Any]:
     """The report of raters with these accuracies."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for item in range(n):
-        truth = rng.integers(len(WORDS))
-        for rater, share in accuracy.items():
-            answer = truth if rng.random() < share else rng.integers(len(WORDS))
-            rows.append(softirr.Answer(str(item), rater, WORDS[answer]))
-    table = softirr.AnnotationTable.from_answers(rows)
+    table = table_of(rows_of(n, accuracy, seed))
     return softirr.agreement(table, measure, options=softirr.AgreementOptions(**options)).to_dict()
 
 
