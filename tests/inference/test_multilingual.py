@@ -168,11 +168,13 @@ def test_why_two_scripts_are_not_compared(root: Path, folder: Path) -> None:
     assert called_same == pytest.approx({"language": 0.06, "script": 0.26, "nothing": 0.78}, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("text", "denied"),
-    [("Fieber", "kein Fieber"), ("发烧", "没有发烧"), ("fièvre", "pas de fièvre"), ("熱がある", "熱がない"), ("ateş var", "ateş yok"),
-     ("발열 있음", "발열 없음"), ("يوجد ألم", "لا يوجد ألم"), ("बुखार है", "बुखार नहीं है"),
-     ("есть боль", "нет боли"), ("hay dolor", "no hay dolor")],
-)  # fmt: skip
-def test_a_negation_is_never_the_same(text: str, denied: str) -> None:
-    assert softirr.measure("nli", precision="float32").score([(text, denied)])[0] < 0.5
+NEGATIONS = [
+    ("Fieber", "kein Fieber"), ("发烧", "没有发烧"), ("fièvre", "pas de fièvre"), ("熱がある", "熱がない"), ("ateş var", "ateş yok"),
+    ("발열 있음", "발열 없음"), ("يوجد ألم", "لا يوجد ألم"), ("बुखार है", "बुखार नहीं है"),
+    ("есть боль", "нет боли"), ("hay dolor", "no hay dolor"),
+]  # fmt: skip
+
+
+def test_a_negation_is_never_the_same() -> None:
+    p = softirr.measure("nli", precision="float32").score(NEGATIONS)
+    assert [pair for pair, value in zip(NEGATIONS, p, strict=True) if value >= 0.5] == []

@@ -145,6 +145,11 @@ def test_report_begins_with_the_misfit():
     assert not softirr.agreement(table(CLINICAL), "nli", cache=None, progress=None).misfits
 
 
+@pytest.fixture(scope="module")
+def without_facts():
+    return softirr.measure("nli", facts=False)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "is_read"),
     [
@@ -169,11 +174,11 @@ def test_report_begins_with_the_misfit():
         ("good 👍", "good", True),
     ],
 )
-def test_texts_in_two_scripts_or_with_other_symbols_are_not_compared(first, second, is_read):
+def test_texts_in_two_scripts_or_with_other_symbols_are_not_compared(first, second, is_read, without_facts):
     texts = ["another text", first, second]
     assert pairs_across_scripts(texts, np.array([1, 2]), np.array([2, 1])).tolist() == [not is_read] * 2
     if not is_read:
-        assert softirr.measure("nli", facts=False).score([(first, second), (second, first)]).tolist() == [0, 0]
+        assert without_facts.score([(first, second), (second, first)]).tolist() == [0, 0]
 
 
 def test_answers_in_two_scripts_are_counted():
