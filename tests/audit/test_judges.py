@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from softirr.answers.sheets import CANT_TELL, DIFFERENT, SAME, VALUES
-from softirr.audit import Judgments, apply, draw_sheet, read_sheet
+from softirr.audit import apply, draw_sheet, read_sheet
 from softirr.errors import InputError
 from tests.audit.judged_sheets import filled, single
 from tests.statistics.evidence.concepts import judged, truth
@@ -46,25 +46,6 @@ class TestJudges:
         assert report.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
         assert report.audit.judges_agreement["observed_agreement"] == 1.0
 
-    def test_an_invented_unit(self):
-        table = single()
-        good = judged(draw_sheet(table, "indel", judgments=20))
-        id = next(iter(good.values))[0]
-        for wrong, message in (
-            (id[:-12] + "0123456789ab", "was not drawn from these answers"),
-            ("x", "not a unit drawn by softirr audit sample"),
-            ("7", "not a unit"),
-        ):
-            with pytest.raises(InputError, match=message):
-                apply(table, "indel", [Judgments("me", {**good.values, (wrong, 1): SAME})])
-
-    def test_a_pair_that_is_not_there(self):
-        table = single()
-        good = judged(draw_sheet(table, "indel", judgments=20))
-        id = next(iter(good.values))[0]
-        with pytest.raises(InputError, match=r"me, unit .*, pair 2: unit .* has no pair 2"):
-            apply(table, "indel", [Judgments("me", {**good.values, (id, 2): SAME})])
-
     def test_changed_texts(self, tmp_path):
         table = single()
         text = filled(draw_sheet(table, "indel", judgments=20)).splitlines()
@@ -74,12 +55,6 @@ class TestJudges:
             InputError, match=r"s\.csv, line 6: the texts differ from the drawn ones|s\.csv, line 6: .*unit"
         ):
             apply(table, "indel", [tmp_path / "s.csv"])
-
-    def test_one_judge_of_two_minds(self):
-        table = single()
-        sheet = draw_sheet(table, "indel")
-        with pytest.raises(InputError, match="twice, differently"):
-            apply(table, "indel", [judged(sheet), judged(sheet, say=lambda a, b: SAME)])
 
     @pytest.mark.parametrize(
         "text, message",

@@ -103,11 +103,6 @@ class TestOneDefinition:
         assert main(["compare", str(file), str(file), *half]) == 0
         assert json.loads(capsys.readouterr().out)["coefficient"] == "half_agreement"
 
-    def test_a_new_coefficient_is_in_the_table_of_the_documentation(self, registered):
-        registered(NEW)
-        row = "| Half of the agreement | `half_agreement` | half of the mean | $0$ | Nobody 2026 |"
-        assert row in documentation_table()
-
     def test_the_documentation_has_this_table(self):
         page = (ROOT / "docs/explanation/definitions.md").read_text(encoding="utf-8")
         assert "\n".join(documentation_table()) in page

@@ -173,9 +173,9 @@ def test_sheets_that_were_changed_are_refused(drawn_sheet):
     key = (unit.id, ONLY)
     for sheets, message in (
         ([Judgments("me", {key: "same"}, {key: (unit.text_a, "another text")})], "do not edit"),
-        ([Judgments("me", {(unit.id, 2): "same"})], "no pair 2"),
-        ([Judgments("me", {key: "same"}), Judgments("me", {key: "different"})], "twice"),
-        ([Judgments("me", {("0-abcdef01-0123456789ab", ONLY): "same"})], "was not drawn"),
+        ([Judgments("me", {(unit.id, 2): "same"})], "me, unit .*, pair 2: unit .* has no pair 2"),
+        ([Judgments("me", {key: "same"}), Judgments("me", {key: "different"})], "twice, differently"),
+        ([Judgments("me", {("0-abcdef01-0123456789ab", ONLY): "same"})], "was not drawn from these answers"),
     ):
         with pytest.raises(InputError, match=message):
             collect(frames, sheets)
