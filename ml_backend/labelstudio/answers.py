@@ -11,7 +11,7 @@ from typing import Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.history import History, Times, of_this_config, old_config_reason
-from ml_backend.labelstudio.regions import TOO_MANY_REGIONS, region_rows
+from ml_backend.labelstudio.regions import region_rows
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import RawAnswer
@@ -19,7 +19,7 @@ from softirr.answers.labelstudio import is_agreed_answer, raw_answers
 from softirr.answers.labelstudio import read_task as read_annotations
 from softirr.answers.labelstudio_results import control_kind, field_controls, mappings, with_turns
 from softirr.answers.preparation import beyond_limits
-from softirr.answers.region_overlap import MOST_REGIONS, matched_answers
+from softirr.answers.region_overlap import TOO_MANY_REGIONS, TooManyRegions, matched_answers
 from softirr.answers.regions import region_of
 from softirr.text import normalize, normalize_lines
 
@@ -103,11 +103,18 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
         too_long = beyond_limits(by_rater)
         by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in too_long}
         excluded = [*listed, *map(list, too_long.items())]
+        turns, groups = _turns(answers, by_rater), []
+        if settings.regions == "matched" and not turns:
+            try:
+                groups = _by_region(answers, by_rater)
+            except TooManyRegions:
+                excluded += [[rater, TOO_MANY_REGIONS] for rater in by_rater]
+                by_rater = {}
         fields[name] = {"answers": _clean(by_rater), "excluded": excluded, "kind": kinds.get(name, "")}
-        if turns := _turns(answers, by_rater):
-            fields[name] |= {"groups": list(map(_clean, turns.values())), "turns": list(turns)}
-        elif settings.regions == "matched" and (groups := _by_region(answers, by_rater)):
-            fields[name]["groups"] = list(map(_clean, groups))
+        if turns:
+            fields[name]["turns"] = list(turns)
+        if turns or groups:
+            fields[name]["groups"] = list(map(_clean, list(turns.values()) or groups))
     return fields
 
 
@@ -254,12 +261,11 @@ def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading
     """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
     raw, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
     by_overlap = control.per_region and (reading.settings.regions == "matched" or is_repeated(control.name))
-    if by_overlap and sum(map(len, by_rater.values())) > MOST_REGIONS:
+    try:
+        groups = list(_turns(raw, by_rater).values()) or _by_region(raw, by_rater) if by_overlap else []
+    except TooManyRegions:
         return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
     answers = {"answers": _clean(by_rater, normalize_lines), "excluded": listed}
-    if not by_overlap:
-        return answers
-    groups = list(_turns(raw, by_rater).values()) or _by_region(raw, by_rater)
     return answers | ({"groups": [_clean(group, normalize_lines) for group in groups]} if groups else {})
 
 

@@ -6,15 +6,13 @@ from typing import Any, TypeGuard
 from softirr.answers.answer import MODEL
 from softirr.answers.labelstudio import age, copied, user_id
 from softirr.answers.labelstudio_results import mappings
-from softirr.answers.region_overlap import MOST_REGIONS as MOST_AT_ONCE
-from softirr.answers.region_overlap import match_regions
+from softirr.answers.region_overlap import TooManyRegions, match_regions
 from softirr.answers.regions import Region, region_of
 from softirr.text import normalize
 
 MOST_REGIONS = 300
 """Maximum number of regions of a task with positions stored for the panel."""
 LONGEST_QUOTE = 200
-TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_AT_ONCE:,} texts)"
 
 
 def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
@@ -40,7 +38,10 @@ def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
     regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
     if len(regions) > MOST_REGIONS:
         return []
-    groups = match_regions([(row["rater"], region) for region, row in regions])
+    try:
+        groups = match_regions([(row["rater"], region) for region, row in regions])
+    except TooManyRegions:
+        return []
     return [
         {**regions[number][1], "place": group_number}
         for group_number, members in enumerate(groups)

@@ -140,9 +140,11 @@ def _of_field(results: Iterable[Result], field: str) -> tuple[Result, ...]:
 
 def _rows(item: str, rater: str, results: Sequence[Result]) -> Iterator[RawAnswer]:
     """Yield the answer of a rater to an item, or an answer for each turn of a dialogue."""
-    turns = dict.fromkeys(result.turn for result in results if result.turn is not None)
-    for turn in turns or (None,):
-        turn_results = [result for result in results if result.turn == turn or turn is None]
+    by_turn: dict[int | None, list[Result]] = {}
+    for result in results:
+        by_turn.setdefault(result.turn, []).append(result)
+    outside = by_turn.pop(None, [])
+    for turn, turn_results in (by_turn or {None: outside}).items():
         texts = tuple(text for result in turn_results for text in result.texts)
         regions = tuple(
             (result.region, result.texts) for result in turn_results if result.region is not None and turn is None

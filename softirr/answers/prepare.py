@@ -10,7 +10,7 @@ from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
 from softirr.answers.preparation import Key, Work, beyond_limits, has_too_much, read_values, separate_values
 from softirr.answers.read_options import ReadOptions
-from softirr.answers.region_overlap import matched_answers
+from softirr.answers.region_overlap import TOO_MANY_REGIONS, TooManyRegions, matched_answers
 from softirr.answers.splitting import LONGEST, Split, split_text
 from softirr.answers.table import AnnotationTable, Answer, Excluded, Reading
 from softirr.answers.table_notes import damaged_texts, name_warnings, rater_notes, table_notes, value_warnings
@@ -208,7 +208,11 @@ def _match_regions(work: Work) -> None:
     answers: dict[str, dict[str, tuple[str, ...]]] = {}
     for item in work.items:
         by_rater = by_item.get(item, {})
-        groups = matched_answers({rater: work.regions[item, rater] for rater in by_rater})
+        try:
+            groups = matched_answers({rater: work.regions[item, rater] for rater in by_rater})
+        except TooManyRegions:
+            work.excluded += [Excluded(item, rater, TOO_MANY_REGIONS) for rater in by_rater]
+            groups, by_rater = [], {}
         answers |= {f"{item}#{number}": group for number, group in enumerate(groups)} or {item: by_rater}
     work.items = dict.fromkeys(answers)
     work.answers = {(item, rater): texts for item, by_rater in answers.items() for rater, texts in by_rater.items()}

@@ -17,10 +17,20 @@ from softirr.answers.regions import Region
 
 MOST_REGIONS = 5_000
 """Maximum number of regions of a task that are matched."""
+TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_REGIONS:,}, or large ones)"
+_MOST_SECONDS = 20.0
+"""Maximum time that the overlaps of a task may take."""
+_SECONDS = {"shape": 4e-5, "track": 2e-5, "mask": 1e-5}
+"""Time of an overlap for each number, corner or key frame of both regions; overlaps of other kinds take `_SECOND`."""
+_SECOND = 1e-5
 _NEAR = 5.0
 """Distance in percent of the picture up to which two key points can be the same."""
 _GRID = 128
 _MOST_PIXELS = 50_000_000
+
+
+class TooManyRegions(Exception):
+    """The regions of a task would take too long to match."""
 
 
 def match_regions(regions: Sequence[tuple[str, Region]]) -> list[list[int]]:
@@ -31,23 +41,28 @@ def match_regions(regions: Sequence[tuple[str, Region]]) -> list[list[int]]:
     list of list of int
         Numbers of the regions of each group, ordered by the place of the first of them, whoever marked it.
 
+    Raises
+    ------
+    TooManyRegions
+        If there are more than `MOST_REGIONS`, or too many that may overlap.
+
     Examples
     --------
     >>> spans = [("ann", 0, 5), ("ann", 5, 10), ("bob", 0, 5.2), ("bob", 5.2, 10)]
     >>> match_regions([(rater, Region("span", ("audio", "", ""), [a, b])) for rater, a, b in spans])
     [[0, 2], [1, 3]]
     """
+    if len(regions) > MOST_REGIONS:
+        raise TooManyRegions
     order = sorted(range(len(regions)), key=lambda number: _place(regions[number][1]))
     regions = [regions[number] for number in order]
-    kinds: dict[tuple[str, tuple[str, ...]], list[int]] = {}
-    for number, (_, region) in enumerate(regions):
-        kinds.setdefault((region.kind, region.key), []).append(number)
-    pairs = [
-        (-shared, a, b)
-        for members in kinds.values()
-        for a, b in _near(regions, members)
-        if regions[a][0] != regions[b][0] and (shared := overlap(regions[a][1], regions[b][1])) > 0
-    ]
+    near, seconds = [], 0.0
+    for a, b in _near(regions):
+        seconds += _seconds(regions[a][1]) + _seconds(regions[b][1])
+        if seconds > _MOST_SECONDS:
+            raise TooManyRegions
+        near.append((a, b))
+    pairs = [(-shared, a, b) for a, b in near if (shared := overlap(regions[a][1], regions[b][1])) > 0]
     groups = [[number] for number in range(len(regions))]
     for _, a, b in sorted(pairs):
         first, second = groups[a], groups[b]
@@ -67,6 +82,11 @@ def matched_answers(
     ----------
     regions : mapping
         Regions and their texts by rater.
+
+    Raises
+    ------
+    TooManyRegions
+        As for :func:`match_regions`.
     """
     numbered = [(rater, region, texts) for rater, of_rater in regions.items() for region, texts in of_rater]
     groups = match_regions([(rater, region) for rater, region, _ in numbered])
@@ -88,7 +108,21 @@ def overlap(a: Region, b: Region) -> float:
     return _SHARED[a.kind](a.extent, b.extent) if a.kind in _SHARED else 0.0
 
 
-def _near(regions: Sequence[tuple[str, Region]], members: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _seconds(region: Region) -> float:
+    """Return half of the time that an overlap with an equally large region takes."""
+    return len(region.extent) * _SECONDS[region.kind] if region.kind in _SECONDS else _SECOND
+
+
+def _near(regions: Sequence[tuple[str, Region]]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of regions of two raters and one kind that may overlap."""
+    kinds: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for number, (_, region) in enumerate(regions):
+        kinds.setdefault((region.kind, region.key), []).append(number)
+    for members in kinds.values():
+        yield from ((a, b) for a, b in _touching(regions, members) if regions[a][0] != regions[b][0])
+
+
+def _touching(regions: Sequence[tuple[str, Region]], members: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield pairs of regions of one kind with touching bounds; all pairs if the kind has no bounds."""
     limits = [_limits(regions[i][1]) for i in members]
     if any(limit is None for limit in limits):
@@ -164,7 +198,7 @@ def _shared_mask(a: Sequence[int], b: Sequence[int]) -> float:
 
 def _pixels(rle: Sequence[int]) -> NDArray[np.bool_]:
     """Decode Label Studio's run-length encoding of a brush region; ValueError and the like if it is damaged."""
-    bits = iter("".join(map(str, np.unpackbits(np.array(rle, dtype=np.uint8)).tolist())))
+    bits = iter((np.unpackbits(np.array(rle, dtype=np.uint8)) + ord("0")).tobytes().decode())
 
     def take(n: int) -> int:
         digits = "".join(islice(bits, n))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import softirr
-from softirr.answers.region_overlap import match_regions, overlap
+from softirr.answers.region_overlap import MOST_REGIONS, TOO_MANY_REGIONS, match_regions, overlap
 from softirr.answers.regions import Region, region_of
 
 
@@ -137,6 +137,25 @@ def test_many_boxes_are_each_in_one_group() -> None:
         for k, (x, y) in enumerate(rng.random((2000, 2)) * 97)
     ]
     assert sum(map(len, match_regions(boxes))) == 2000
+
+
+@pytest.mark.parametrize("n", [MOST_REGIONS, 1_000])
+def test_too_many_regions_are_left_out_with_the_reason(n: int) -> None:
+    """Many regions, or fewer polygons that overlap each other, take too long to match."""
+
+    def result(number: int) -> dict[str, Any]:
+        span, polygon = {"start": 0, "end": number}, {"points": [[0, 0], [50 + number / n, 0], [50, 50]]}
+        value = {"text": ["fever"], **(span if n == MOST_REGIONS else polygon)}
+        return {"from_name": "note", "to_name": "text", "type": "textarea", "value": value}
+
+    annotations = [
+        {"id": user, "completed_by": user, "result": list(map(result, range(user, n + 1)))} for user in (1, 2)
+    ]
+    small = [{"id": user, "completed_by": user, "result": [result(1)]} for user in (3, 4)]
+    tasks = [{"id": 1, "data": {}, "annotations": annotations}, {"id": 2, "data": {}, "annotations": small}]
+    table = softirr.read(io.StringIO(json.dumps(tasks)), regions="matched")
+    assert table.items == ("1", "2#0")
+    assert [(entry.item, entry.reason) for entry in table.excluded] == [("1", TOO_MANY_REGIONS)] * 2
 
 
 def test_texts_that_matching_leaves_out_are_counted() -> None:

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS
-from softirr.answers.region_overlap import matched_answers
+from softirr.answers.region_overlap import MOST_REGIONS, TOO_MANY_REGIONS, matched_answers
 from softirr.answers.regions import Region
 from softirr.report.fields import field_row
 from tests.ml_backend.bench import Bench
@@ -54,7 +53,7 @@ def test_an_annotation_copied_from_a_prediction_does_not_replace_the_own_one(ben
 
 def test_too_many_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
     task, small_task = bench.fake.add_task(), bench.fake.add_task()
-    bench.fake.annotate(task, 1, [], result=[marked(f"a{i}", "fever", i, i + 1) for i in range(MOST_AT_ONCE)])
+    bench.fake.annotate(task, 1, [], result=[marked(f"a{i}", "fever", i, i + 1) for i in range(MOST_REGIONS)])
     for number, user in ((task, 2), (small_task, 1), (small_task, 2)):
         bench.fake.annotate(number, user, [], result=[marked("b", "fever", 0, 5)])
     bench.sync()
@@ -63,6 +62,23 @@ def test_too_many_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
     assert [(entry["item"], entry["rater"], entry["reason"]) for entry in listed] == [
         (str(task), rater, TOO_MANY_REGIONS) for rater in ("1", "2")
     ]
+
+
+def test_too_many_choices_on_regions_are_listed_and_stop_nothing(bench: Bench) -> None:
+    def chosen(start: int) -> dict[str, Any]:
+        value = {"start": start, "end": start + 1, "choices": ["l"]}
+        return {"type": "choices", "from_name": "side", "to_name": "text", "id": f"c{start}", "value": value}
+
+    task, small_task = bench.fake.add_task(), bench.fake.add_task()
+    bench.fake.annotate(task, 1, [], result=[marked("a", "fever", 0, 5), *map(chosen, range(MOST_REGIONS))])
+    for number, user in ((task, 2), (small_task, 1), (small_task, 2)):
+        bench.fake.annotate(number, user, [], result=[marked("b", "fever", 0, 5), chosen(0)])
+    bench.sync()
+    assert set(bench.fake.predictions()) == {task, small_task}
+    side = dict(bench.store.fields(bench.row["id"]))[task]["side"]
+    assert side["answers"] == {} and side["excluded"] == [[rater, TOO_MANY_REGIONS] for rater in ("1", "2")]
+    (field,) = bench.row["summary"]["fields"]
+    assert field["n_items"] == 1
 
 
 def filled(seed: int) -> FakeLabelStudio:
