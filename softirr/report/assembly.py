@@ -140,12 +140,13 @@ def report_warnings(estimates: Estimated) -> tuple[str, ...]:
             f"{weights['effective_items']:,.1f} of equal weight (Kish 1965)."
         )
     warnings += _crowds(table, ratings)
-    left_out = [i for i, (_, kappa, _) in enumerate(by_measure.rater_pairs) if kappa.value is None]
-    if left_out and by_measure.estimates["cohen_kappa"].value is not None:
+    has_mean = by_measure.rater_pairs and estimates.coefficients["cohen_kappa"].value is not None
+    n_left_out = int((~(estimates.posterior or by_measure).center.usable).sum()) if has_mean else 0
+    if n_left_out:
         warnings.append(
-            f"{len(left_out)} of {plural(len(by_measure.rater_pairs), 'rater pair')} "
-            f"{'has' if len(left_out) == 1 else 'have'} no kappa and "
-            f"{'is' if len(left_out) == 1 else 'are'} not in Cohen's mean: the two raters share only one "
+            f"{n_left_out} of {plural(len(by_measure.rater_pairs), 'rater pair')} "
+            f"{'has' if n_left_out == 1 else 'have'} no kappa and "
+            f"{'is' if n_left_out == 1 else 'are'} not in Cohen's mean: the two raters share only one "
             "item, or all their answers are equivalent."
         )
     if estimates.collected is not None:

@@ -50,6 +50,8 @@ class Draws:
         Standard normal numbers: the sampling error of the distribution by chance in each draw.
     floor : float
         Lowest value of a coefficient that is corrected for chance; a value itself has none.
+    is_varied : bool or shape (m,)
+        Whether the answers of each rater pair vary after all evidence; by the measure alone, its chance shows it.
     """
 
     ratings: Ratings
@@ -61,6 +63,7 @@ class Draws:
     pooled_ratio: Floats
     sampling: Floats
     floor: float = -1.0
+    is_varied: Any = True
 
     @classmethod
     def of_items(cls, ratings: Ratings, scores: Floats, chance: Chance, items: ItemWeights) -> Draws:
@@ -203,7 +206,7 @@ class Draws:
     @cached_property
     def usable(self) -> Any:
         """Whether each rater pair can have a kappa."""
-        return (self.ratings.comparisons.shared >= 2) & (1 - self.chance.cohen > 1e-12)
+        return (self.ratings.comparisons.shared >= 2) & (1 - self.chance.cohen > 1e-12) & self.is_varied
 
     @cached_property
     def pair_weights(self) -> tuple[Floats, Any, Floats]:

@@ -85,29 +85,37 @@ class Estimates:
     ) -> None:
         fit = Fit(design, record, judged)
         self.center = posterior_value(fit, by_measure, design_index)
-        self._draws = posterior_draws(fit, by_measure, design_index)
+        draws = posterior_draws(fit, by_measure, design_index)
+        self._draws = replace(draws, is_varied=self.center.is_varied)
         self._judged = by_judgments(fit, self.center, self._draws, design_index)
         self._n_judged = len(judged.keys)
         expected, self.expected_error = self._expected()
         covered = [entry for entry in registry.DEFINITIONS if entry.audited and entry.key in measured]
-        defined = [entry for entry in covered if measured[entry.key].value is not None]
+        reasons = {entry.key: self._reason(entry, self.center) for entry in covered}
+        defined = [entry for entry in covered if measured[entry.key].value is not None and not reasons[entry.key]]
         rows: Iterable[Floats] = self._over_each([entry.over_draws for entry in defined]) if defined else ()
         self.draws = {entry.key: row for entry, row in zip(defined, rows, strict=True)}
-        self.coefficients = {entry.key: self._covered(entry, measured[entry.key], expected) for entry in covered}
+        self.coefficients = {
+            entry.key: self._covered(entry, measured[entry.key], reasons[entry.key]) for entry in covered
+        }
         self.expected = {
             chance: expected[chance] if name in self.draws else None for chance, name in registry.CHANCE_OF.items()
         }
 
-    def _covered(self, definition: Definition, by_measure: Coefficient, expected: Mapping[str, float]) -> Coefficient:
-        coefficient, name = by_measure, definition.key
-        if name in self.draws:
-            function, floor = definition.over_draws, definition.floor
-            by_judgments_alone = self._alone(function, floor)
-            coefficient = self._coefficient(function, self.draws[name], by_measure, floor, by_judgments_alone)
-        if definition.chance and coefficient.judgments and expected[definition.chance] >= 1 - _CERTAIN:
-            self.draws.pop(name, None)
-            return Coefficient(None, undefined=str(Undefined.NO_VARIATION))
-        return coefficient
+    def _reason(self, definition: Definition, center: Draws) -> Undefined | None:
+        """Reason why a coefficient is undefined after the judgments, or None."""
+        if not self._n_judged:
+            return None
+        if float(definition.by_chance(center)[0]) >= 1 - _CERTAIN:
+            return Undefined.NO_VARIATION
+        return Undefined.NO_PAIR_DEFINED if definition.chance == "cohen" and not center.usable.any() else None
+
+    def _covered(self, definition: Definition, by_measure: Coefficient, reason: Undefined | None) -> Coefficient:
+        if definition.key in self.draws:
+            function, draws = definition.over_draws, self.draws[definition.key]
+            return self._coefficient(function, draws, by_measure, definition.floor, self._alone(definition))
+        is_undefined = reason is not None and by_measure.value is not None
+        return Coefficient(None, undefined=str(reason)) if is_undefined else by_measure
 
     def over(self, function: Callable[[Draws], Floats]) -> Floats:
         """A function of the draws, for all draws: shape (..., K)."""
@@ -124,9 +132,11 @@ class Estimates:
         if observed.value is not None:
             function = partial(Draws.observed_of, comparisons=comparisons)
             agreement = self._coefficient(function, self._draws.over(function, len(comparisons)), observed, 0.0)
-        usable = pairs[self.center.usable[pairs]]
-        if kappa.value is None or not len(usable):
+        if kappa.value is None:
             return agreement, kappa
+        if not self.center.usable[pairs].any():
+            reason = Undefined.NO_VARIATION if len(pairs) == 1 else Undefined.NO_PAIR_DEFINED
+            return agreement, Coefficient(None, undefined=str(reason))
         function = partial(Draws.kappa_of, pairs=pairs)
         return agreement, self._coefficient(function, self._draws.kappa_of(pairs), kappa)
 
@@ -158,10 +168,11 @@ class Estimates:
         coefficient = coefficient_of_draws(value, draws, floor)
         return replace(coefficient, judgments=self._n_judged, details=details)
 
-    def _alone(self, function: Callable[[Draws], Floats], floor: float) -> Interval | None:
+    def _alone(self, definition: Definition) -> Interval | None:
         """The coefficient from judged pairs of the same item alone; valid if their number was fixed beforehand."""
-        if self._judged is None:
+        if self._judged is None or self._reason(definition, self._judged[0]):
             return None
-        center, means, items = self._judged
+        (center, means, items), function = self._judged, definition.over_draws
         of_items = items.over(function) - float(function(self.center)[0])
-        return coefficient_of_draws(float(function(center)[0]), means.over(function) + of_items, floor).items_only
+        draws = means.over(function) + of_items
+        return coefficient_of_draws(float(function(center)[0]), draws, definition.floor).items_only

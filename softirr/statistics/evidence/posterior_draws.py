@@ -20,6 +20,7 @@ Index = Ints | slice
 _FIXED_FROM = 8
 """Fewest judgments of pairs of the same item for the interval by the judgments alone."""
 _SMALL = 1e-300
+_CERTAIN = 1e-9
 _MOST_COINS = 20_000_000
 """Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
 _LARGEST = 127
@@ -39,7 +40,12 @@ def posterior_value(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Dra
     weights = fit.design.pairs.cohen_weights, fit.design.pooled_weight
     cohen, pooled = (np.array([_ratio(of_pairs, different, fit.design.by_measure)]) for of_pairs in weights)
     score_draws = ScoreDraws.fixed(same[design_index], 1)
-    return replace(by_measure.center, score_draws=score_draws, cohen_ratio=cohen, pooled_ratio=pooled)
+    return _of_varied(replace(by_measure.center, score_draws=score_draws, cohen_ratio=cohen, pooled_ratio=pooled))
+
+
+def _of_varied(center: Draws) -> Draws:
+    """The value without the rater pairs that agree by chance in any case, which have no kappa."""
+    return replace(center, is_varied=center.is_varied & (center.pair_expected[:, 0] < 1 - _CERTAIN))
 
 
 def posterior_draws(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Draws:
@@ -188,8 +194,9 @@ def by_judgments(fit: Fit, center: Draws, draws: Draws, design_index: Index) -> 
     fitted = ScoreDraws.fixed(center.scores[:, 0], draws.n_draws)
     cohen, pooled = np.ones((2, draws.n_draws)) * np.stack([center.cohen_ratio, center.pooled_ratio])
     equal_weights = np.broadcast_to(np.ones((1, 1)), draws.weights.shape)
+    value = _of_varied(replace(center, score_draws=replace(by_stratum(mean[:, None]), lowest=0.0, highest=1.0)))
     return (
-        replace(center, score_draws=by_stratum(mean[:, None])),
-        replace(draws, score_draws=by_stratum(drawn_means), weights=equal_weights),
+        value,
+        replace(draws, score_draws=by_stratum(drawn_means), weights=equal_weights, is_varied=value.is_varied),
         replace(draws, score_draws=fitted, cohen_ratio=cohen, pooled_ratio=pooled),
     )

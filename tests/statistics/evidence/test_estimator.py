@@ -14,6 +14,7 @@ from softirr import AnnotationTable, Answer
 from softirr.answers.weights import weighted
 from softirr.audit import ONLY, Judgments, apply, draw_sheet
 from softirr.provenance import Provenance
+from softirr.statistics.coefficients.definition import Undefined
 from softirr.statistics.evidence.estimator import COVERED
 from softirr.statistics.evidence.posterior import Scores, logit, posterior_curve
 from softirr.statistics.evidence.record import ANY, record_of, records
@@ -170,3 +171,29 @@ class TestRecords:
         assert record_of(nli).measure == "nli"
         assert record_of(replace(nli, policy={"more_general": "lenient"})).measure == ANY
         assert record_of(Provenance("nli", model_sha256="another")).measure == ANY
+
+
+def test_rater_pair_without_variation_after_all_judgments_is_not_in_the_mean_of_kappas():
+    texts = [(f"c0 {'ab'[i % 2]}", f"c0 {'bc'[i % 2]}", f"c{i % 3} d") for i in range(8)]
+    rows = [
+        (str(i), rater, text) for i, of_item in enumerate(texts) for rater, text in zip("abc", of_item, strict=True)
+    ]
+    table = softirr.AnnotationTable.from_answers(rows)
+    sheet = judged(draw_sheet(table, "exact", judgments=1000))
+    report = softirr.agreement(table, "exact", judgments=[sheet])
+    kappas = {pair.raters: pair.cohen_kappa for pair in report.rater_pairs}
+    assert kappas["a", "b"].value is None and kappas["a", "b"].undefined == Undefined.NO_VARIATION
+    expected = (kappas["a", "c"].value + kappas["b", "c"].value) / 2
+    assert report.coefficients["cohen_kappa"].value == pytest.approx(expected) == pytest.approx(0.344, abs=1e-3)
+    assert any("1 of 3 rater pairs has no kappa" in warning for warning in report.warnings)
+    by_judgments_alone = report.coefficients["cohen_kappa"].details.judgments_only
+    assert by_judgments_alone is not None and -1 <= by_judgments_alone.value <= 1
+
+
+def test_agreement_by_judgments_alone_is_at_most_1():
+    """Every pair of texts of two sets is judged the same, but each text counts in one pair."""
+    rows = [(str(i), rater, (f"{rater} {i}", f"{rater} x {i}")) for i in range(8) for rater in ("ann", "bob")]
+    table = softirr.AnnotationTable.from_answers(rows)
+    sheet = judged(draw_sheet(table, "exact", judgments=1000), say=lambda a, b: "same")
+    details = softirr.agreement(table, "exact", judgments=[sheet]).coefficients["observed_agreement"].details
+    assert details.judgments_only is not None and details.judgments_only.value == 1.0
