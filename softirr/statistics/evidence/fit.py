@@ -106,7 +106,8 @@ class Fit:
     def _means(self) -> Floats:
         """Posterior mean of each pair of texts of the same item."""
         assert self.curve is not None
-        return self.curve.mean(self.scores.bins.center)[self.scores.bins.of]
+        bin_of_pair, centers = self.scores.bins
+        return self.curve.mean(centers)[bin_of_pair]
 
     def _fitted_same(self) -> tuple[Floats, Floats]:
         """Calibrated T of each pair of texts of one item, and the mean of T minus it in each stratum, shrunk."""

@@ -65,9 +65,19 @@ class Scores:
     chance_weight: Floats
 
     @cached_property
-    def bins(self) -> Bins:
-        """The pairs of an item, grouped by P."""
-        return Bins.by_quantiles(logit(self.p))
+    def bins(self) -> tuple[Ints, Floats]:
+        """The pairs of an item in bins of about equal size by P, for sums over many pairs; ties stay together.
+
+        Returns
+        -------
+        shape (E,), shape (K,)
+            Bin of each pair, and mean logit of each bin.
+        """
+        logits = logit(self.p)
+        edges = np.unique(np.quantile(logits, np.linspace(0, 1, _BINS + 1)[1:-1])) if len(logits) else np.zeros(0)
+        _, bin_of_pair = np.unique(np.searchsorted(edges, logits), return_inverse=True)
+        count = np.bincount(bin_of_pair, minlength=1)
+        return bin_of_pair, np.bincount(bin_of_pair, weights=logits, minlength=1) / np.maximum(count, 1)
 
     def beyond_chance(self) -> tuple[float, float]:
         """How far the mean P is on the way from chance to 1, and its standard error over pairs."""
@@ -110,30 +120,6 @@ class Curve:
             chunk = slice(start, start + _AT_ONCE)
             result[chunk] = share @ expit(self.intercept[points, None] + self.slope[points, None] * logits[None, chunk])
         return result
-
-
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """Pairs of texts grouped by P, for sums over many pairs.
-
-    Attributes
-    ----------
-    of : shape (E,)
-        Bin of each pair.
-    center : shape (K,)
-        Mean logit of each bin.
-    """
-
-    of: Ints
-    center: Floats
-
-    @classmethod
-    def by_quantiles(cls, logits: Floats) -> Bins:
-        """Bins of about equal size; ties stay together."""
-        edges = np.unique(np.quantile(logits, np.linspace(0, 1, _BINS + 1)[1:-1])) if len(logits) else np.zeros(0)
-        _, of = np.unique(np.searchsorted(edges, logits), return_inverse=True)
-        count = np.bincount(of, minlength=1)
-        return cls(of.astype(np.int64), np.bincount(of, weights=logits, minlength=1) / np.maximum(count, 1))
 
 
 def spread_nodes(spread: Spread, reach: float, count: int, freedom: float = np.inf) -> tuple[Floats, Floats]:
@@ -186,9 +172,9 @@ def posterior_curve(scores: Scores, record: Record, logits: Floats, same: Floats
 
     slope, of_slope = spread_nodes(record.slope, 2.5, 13)
     intercept, slope = (grid.ravel() for grid in np.meshgrid(_INTERCEPTS, np.exp(slope), indexing="ij"))
-    bins = scores.bins
-    bin_share = np.bincount(bins.of, weights=scores.weight, minlength=len(bins.center)) / float(scores.weight.sum())
-    q = expit(intercept[:, None] + slope[:, None] * bins.center[None, :])
+    bin_of_pair, centers = scores.bins
+    bin_share = np.bincount(bin_of_pair, weights=scores.weight, minlength=len(centers)) / float(scores.weight.sum())
+    q = expit(intercept[:, None] + slope[:, None] * centers[None, :])
     density = np.interp(q @ bin_share, _SHARES, _share_prior(scores, record)) * ((q * (1 - q)) @ bin_share)
     log = np.log(density + 1e-300) + np.log(np.tile(of_slope, len(_INTERCEPTS)))
     if len(same):

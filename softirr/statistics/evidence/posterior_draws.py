@@ -84,13 +84,13 @@ def _same_items(fit: Fit, design_index: Index, rng: np.random.Generator, n_draws
     if fit.curve is None or not len(texts.p):
         return ScoreDraws.fixed(settled, n_draws)
     point = _systematic(fit.curve.weight, n_draws, rng)
-    bins = fit.scores.bins
-    q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * bins.center[:, None])
+    bin_of_pair, centers = fit.scores.bins
+    q = expit(fit.curve.intercept[point] + fit.curve.slope[point] * centers[:, None])
     shift = _residual_error(fit, q) * rng.standard_normal(n_draws)
     open_ = np.flatnonzero(fit.open_same)
     # pairs of texts in the same bin and stratum have the same probability
     levels = np.clip(q[:, None] + (fit.residuals[:, None] + shift), 0, 1).reshape(-1, n_draws)
-    level = bins.of[open_] * len(fit.residuals) + frame.stratum[open_]
+    level = bin_of_pair[open_] * len(fit.residuals) + frame.stratum[open_]
     open_keys = pair_keys(texts.left_texts[open_], texts.right_texts[open_], fit.judged.n_texts)
     _, first, key = np.unique(open_keys, return_index=True, return_inverse=True)
     key = np.argsort(np.argsort(first))[key]  # numbers in the order of the design, not of the rows
@@ -124,11 +124,10 @@ def _systematic(weight: Floats, n_draws: int, rng: np.random.Generator) -> Ints:
 
 def _residual_error(fit: Fit, q: Floats) -> float:
     """Standard deviation of the mean residual beyond the calibration's standard deviation: its shape may be wrong."""
-    texts = fit.design.same.texts
-    open_weights = texts.weights(fit.design.ratings.pair_weights) * fit.open_same
+    open_weights = fit.scores.weight * fit.open_same
     if not open_weights.sum() > 0:
         return 0.0
-    by_curve = float(np.var((sums(fit.scores.bins.of, open_weights, len(q)) / open_weights.sum()) @ q))
+    by_curve = float(np.var((sums(fit.scores.bins[0], open_weights, len(q)) / open_weights.sum()) @ q))
     n = len(fit.first_members[0])
     return float(np.sqrt(max(fit.residual_variance - by_curve, 0.0) * n / (n + SHRINKAGE)))
 

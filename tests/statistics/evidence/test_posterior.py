@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from softirr.provenance import Provenance
 from softirr.statistics.evidence import posterior
-from softirr.statistics.evidence.posterior import Bins, Curve, Scores, logit, posterior_curve, spread_nodes
+from softirr.statistics.evidence.posterior import Curve, Scores, logit, posterior_curve, spread_nodes
 from softirr.statistics.evidence.record import Record, Spread, record_of
 
 INTERCEPTS = np.linspace(-14, 14, 281)
@@ -103,16 +103,22 @@ def test_scores_without_pairs_or_weight_are_at_chance():
     assert value == pytest.approx(0.5) and error == pytest.approx(0.1 / np.sqrt(2) / 0.8)
 
 
+def bins_of(p):
+    nothing = np.zeros(0)
+    return Scores(p, np.ones(len(p)), nothing, nothing).bins
+
+
 def test_bins_are_of_about_equal_size_and_ties_stay_together():
     rng = np.random.default_rng(0)
-    logits = np.round(rng.normal(0, 1, 5_000), 2)
-    bins = Bins.by_quantiles(logits)
-    assert 50 < len(bins.center) <= 64
-    assert np.bincount(bins.of).max() < 2 * 5_000 / 64
-    for number, center in enumerate(bins.center):
-        assert center == pytest.approx(logits[bins.of == number].mean())
-    assert all(len(set(bins.of[logits == value])) == 1 for value in np.unique(logits))
-    assert (np.diff(bins.center) > 0).all()
-    small_bins = Bins.by_quantiles(np.array([0.3, 0.1, 0.2]))
-    assert small_bins.center.tolist() == pytest.approx([0.1, 0.2, 0.3]) and small_bins.of.tolist() == [2, 0, 1]
-    assert Bins.by_quantiles(np.zeros(0)).center.tolist() == [0.0]
+    p = 1 / (1 + np.exp(-np.round(rng.normal(0, 1, 5_000), 2)))
+    bin_of_pair, centers = bins_of(p)
+    assert 50 < len(centers) <= 64
+    assert np.bincount(bin_of_pair).max() < 2 * 5_000 / 64
+    for number, center in enumerate(centers):
+        assert center == pytest.approx(logit(p)[bin_of_pair == number].mean())
+    assert all(len(set(bin_of_pair[p == value])) == 1 for value in np.unique(p))
+    assert (np.diff(centers) > 0).all()
+    small_bins, small_centers = bins_of(np.array([0.3, 0.1, 0.2]))
+    assert small_centers.tolist() == pytest.approx(logit(np.array([0.1, 0.2, 0.3])).tolist())
+    assert small_bins.tolist() == [2, 0, 1]
+    assert bins_of(np.zeros(0))[1].tolist() == [0.0]
