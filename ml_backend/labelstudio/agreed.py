@@ -1,6 +1,6 @@
 """Ground truths in Label Studio's tasks, which are agreed answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +9,7 @@ from ml_backend.labelstudio.history import of_this_config
 from ml_backend.store.acts import GROUND_TRUTH, given_hash
 from softirr.answers.answer import COPIED
 from softirr.answers.labelstudio import control_texts, copied, user_id
-from softirr.answers.labelstudio_results import with_turns
+from softirr.answers.labelstudio_results import mappings, with_turns
 from softirr.text import normalize
 
 
@@ -50,20 +50,9 @@ def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Read
 
 def ground_truth_of(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the annotation of a task that a person set as ground truth."""
-    starred = [annotation for annotation in _submitted(task) if annotation.get("ground_truth")]
+    submitted = (annotation for annotation in mappings(task.get("annotations")) if not annotation.get("was_cancelled"))
+    starred = [row for row in submitted if row.get("ground_truth") and isinstance(row.get("id"), int)]
     return starred[0] if len(starred) == 1 and user_id(starred[0].get("updated_by")) is not None else None
-
-
-def _submitted(task: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Return the task's annotations that are not skipped."""
-    annotations = task.get("annotations")
-    for annotation in annotations if isinstance(annotations, list) else ():
-        if (
-            isinstance(annotation, Mapping)
-            and not annotation.get("was_cancelled")
-            and isinstance(annotation.get("id"), int)
-        ):
-            yield annotation
 
 
 def _seconds(annotation: Mapping[str, Any]) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.tasks import exact
+from softirr.answers.labelstudio import user_id
 from softirr.answers.labelstudio_results import mappings
 
 OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
@@ -57,9 +58,7 @@ def of_this_config(
     for annotation in annotations:
         why = _could_not_hold(annotation, control, names, times) if isinstance(annotation, Mapping) else ""
         if why and not annotation.get("was_cancelled"):
-            user = annotation.get("completed_by")
-            rater = user.get("id", user.get("email")) if isinstance(user, Mapping) else user
-            left_out.append(["" if rater is None else str(rater), why])
+            left_out.append([user_id(annotation.get("completed_by")) or "", why])
         else:
             possible.append(annotation)
     return {**task, "annotations": possible}, left_out

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from softirr.answers.kinds import CONTROL_KINDS
-from softirr.answers.labelstudio import is_agreed_answer, mappings
+from softirr.answers.labelstudio import is_agreed_answer, mappings, user_id
 
 MOST_FIELDS = 20
 LONGEST_VALUE = 60
@@ -37,9 +37,9 @@ def task_facts(task: Mapping[str, Any]) -> dict[str, Any]:
     for annotation in sorted(annotations, key=_changed):
         types = (str(result.get("type")) for result in mappings(annotation.get("result")))
         not_compared.update(type_ for type_ in types if type_ != "textarea" and type_ not in CONTROL_KINDS)
-        user, lead_time = annotation.get("completed_by"), annotation.get("lead_time")
+        lead_time = annotation.get("lead_time")
         if isinstance(lead_time, int | float) and not isinstance(lead_time, bool) and lead_time > 0:
-            seconds[str(user.get("id", user.get("email")) if isinstance(user, Mapping) else user)] = float(lead_time)
+            seconds[user_id(annotation.get("completed_by")) or ""] = float(lead_time)
     return {"data": _short_values(task.get("data")), "seconds": seconds, "not_compared": dict(not_compared)}
 
 

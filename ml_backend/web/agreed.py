@@ -10,6 +10,7 @@ from flask import Blueprint, Response, request
 from ml_backend.auth.keys import Person
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_project, current_reviewer
+from ml_backend.labelstudio.agreed import ground_truth_of
 from ml_backend.labelstudio.config import Control, is_repeated
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.own_session import OwnSession, copied_results, region_results, text_results
@@ -60,7 +61,7 @@ def accept() -> Response:
     session = _session(who)
     try:
         annotations = session.annotations(task["number"])
-        star = _ground_truth(annotations)
+        star = ground_truth_of({"annotations": [row for row in annotations if not is_agreed_answer(row)]})
         if star is not None and body.get("replace") is not True:
             return allow_label_studio(responses.data({"error": ASK, "asks": "replace"}, status=409))
         result = list(agreed_results(project, task, fields, annotations))
@@ -81,7 +82,7 @@ def accept() -> Response:
         AgreedStore(services().store).agree(project["id"], task["number"], name, answer, **who.signature)
     with marking(project, task["number"]):
         reviews().mark_done(project["id"], task["number"], answers_hash=task["answers_hash"], reviewer=who.name)
-    return allow_label_studio(responses.data({"annotation": number, "replaced": star}, status=201))
+    return allow_label_studio(responses.data({"annotation": number, "replaced": star and star["id"]}, status=201))
 
 
 @agreed.delete("/api/agreed/<int:task>")
@@ -123,13 +124,6 @@ def _session(who: Person) -> OwnSession:
     if who.known_by != "session" or not session:
         raise Refused(403, NO_SESSION)
     return OwnSession(services().settings.label_studio_url, session=session, csrf=request.cookies.get("csrftoken"))
-
-
-def _ground_truth(annotations: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the ground truth that a person set; imports mark all their annotations, which nobody chose."""
-    ground_truths = [row for row in annotations if row.get("ground_truth") and not is_agreed_answer(row)]
-    is_choice = len(ground_truths) == 1 and ground_truths[0].get("updated_by") is not None
-    return ground_truths[0]["id"] if is_choice else None
 
 
 def _suggestion(task: Row, name: str) -> Sequence[str]:
