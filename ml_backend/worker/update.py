@@ -22,6 +22,7 @@ from ml_backend.scoring.measures import Stopped, needs_model
 from ml_backend.scoring.other_fields import fits_of
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.scoring.task_score import counts_fields
+from ml_backend.store.database import Row
 from ml_backend.worker.control_states import ControlStates
 from ml_backend.worker.project_run import Found, ProjectRun
 from ml_backend.worker.reading import FEW, NEWEST, NOT_LISTED, TaskReader
@@ -258,7 +259,7 @@ class ProjectUpdate:
         Label Studio needs seconds for many predictions: the report is computed in this time. It takes at most one part
         in 20 of the time.
         """
-        row, changed = self._run.row(), self._reader.changed
+        row, changed, decisions = self._run.row(), self._reader.changed, self._store.decisions(self._project)
         is_due = now or time.time() >= (row["summary_due"] or 0.0)
         if row["summary"] is not None and not (row["summary_stale"] and is_due):
             self._writer.write()
@@ -279,7 +280,12 @@ class ProjectUpdate:
             "settings": self._run.effective.to_dict(),
             "provenance": self._provenance,
         }
-        is_stale = self._reader.changed > changed  # an answer changed meanwhile
-        self._set(summary=summary, summary_at=time.time(), summary_stale=is_stale, summary_due=due)
+
+        def finish(_: Row) -> dict[str, Any]:
+            # answers or decisions changed meanwhile
+            is_stale = self._reader.changed > changed or self._store.decisions(self._project) != decisions
+            return {"summary": summary, "summary_at": time.time(), "summary_stale": is_stale, "summary_due": due}
+
+        self._store.change_project(self._project, finish)
         if counts_fields(self._run.settings):
             self._writer.write()

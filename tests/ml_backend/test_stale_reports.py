@@ -1,0 +1,61 @@
+"""The report of a project is computed again after everything that it depends on has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ml_backend.worker import update
+from tests.ml_backend.bench import Bench
+
+
+def sync(bench: Bench) -> None:
+    """Run an update that may compute coefficients, whenever they were computed before."""
+    bench.store.update_project(bench.row["id"], summary_due=0.0)
+    bench.sync()
+
+
+def alpha(bench: Bench) -> dict[str, Any]:
+    coefficient: dict[str, Any] = bench.row["summary"]["controls"]["findings"]["coefficients"]["krippendorff_alpha"]
+    return coefficient
+
+
+@pytest.fixture
+def bench(bench: Bench) -> Bench:
+    for second in ("fever", "pyrexia", "fever", "rash"):
+        bench.fake.add_task({1: ["fever"], 2: [second]})
+    bench.sync()
+    return bench
+
+
+@pytest.fixture
+def at_end_of_summary(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
+    """Have something happen when the worker has computed the next report, before it stores it."""
+
+    def install(happen: Callable[[], Any]) -> None:
+        def summarize(*arguments: Any) -> Any:
+            monkeypatch.undo()
+            result = original(*arguments)
+            happen()
+            return result
+
+        original = update.summarize
+        monkeypatch.setattr(update, "summarize", summarize)
+
+    return install
+
+
+def test_decision_while_the_report_is_computed(
+    bench: Bench, at_end_of_summary: Callable[[Callable[[], Any]], None]
+) -> None:
+    before = alpha(bench)
+    bench.fake.annotate(1, 3, ["fever"])
+    project = bench.row["id"]
+    at_end_of_summary(lambda: bench.store.decide(project, "fever", "pyrexia", same=True))
+    sync(bench)
+    assert bench.row["summary_stale"]
+    sync(bench)
+    assert alpha(bench)["value"] > before["value"]
+    assert not bench.row["summary_stale"]
