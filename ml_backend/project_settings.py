@@ -23,10 +23,12 @@ FORMER_VALUES = {"regions": {"overlap": "matched"}}
 
 MISSING_OPTION = "softirr-ls settings --missing"  # what chooses the texts that mean missing, for messages
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies"})
+OF_A_REPORT = ("chance", "permutations")
+"""Settings that change the report of a project, but no task."""
 _NOT_OF_A_TASK = frozenset(
     {
-        *("chance", "permutations", "hide_names", "target", "policy", "terminologies"),
-        *("missing", "predictions", "fields", "score"),
+        *OF_A_REPORT,
+        *("hide_names", "target", "policy", "terminologies", "missing", "predictions", "fields", "score"),
     }
 )
 

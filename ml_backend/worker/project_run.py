@@ -17,7 +17,7 @@ from ml_backend.labelstudio.answers import Reading
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
-from ml_backend.project_settings import effective
+from ml_backend.project_settings import OF_A_REPORT, effective
 from ml_backend.settings import Settings
 from ml_backend.store.store import Row, Store
 
@@ -106,6 +106,12 @@ class ProjectRun:
         if self.other_controls:
             ingredients.append(["other controls", self.other_controls])
         return hashlib.sha256(json.dumps(ingredients, sort_keys=True).encode()).hexdigest()[:32]
+
+    def has_other_report_settings(self) -> bool:
+        """Whether the project's report was computed with other settings that change no task."""
+        stored = (self.before["summary"] or {}).get("settings") or {}
+        now = self.effective.to_dict()
+        return any(name in stored and stored[name]["value"] != now[name]["value"] for name in OF_A_REPORT)
 
     def prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
         """Return the prediction for a task with these details."""

@@ -77,6 +77,8 @@ class ProjectUpdate:
         if run.before["fingerprint"] != fingerprint:  # every task has to be read and scored again
             self._store.forget_scores(self._project)
             self._read_again(fingerprint=fingerprint, summary_stale=True, summary_due=0.0, pulled_at=None)
+        elif run.has_other_report_settings():
+            self._set(summary_stale=True, summary_due=0.0)
         self._states = ControlStates(run)
         self._tasks = TaskScorer(run, scorer, self._states)
         self._writer = PredictionWriter(run)

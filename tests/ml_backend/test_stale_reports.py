@@ -59,3 +59,14 @@ def test_decision_while_the_report_is_computed(
     sync(bench)
     assert alpha(bench)["value"] > before["value"]
     assert not bench.row["summary_stale"]
+
+
+@pytest.mark.parametrize("layer", ["chosen", "extra_params"])
+def test_setting_that_only_the_report_depends_on(bench: Bench, layer: str) -> None:
+    bench.store.update_project(bench.row["id"], **{layer: {"chance": "permutation", "permutations": 2}})
+    sync(bench)
+    report = bench.row["summary"]["controls"]["findings"]
+    assert report["expected_agreement"]["method"] == "permutation"
+    computed_at = bench.row["summary_at"]
+    sync(bench)
+    assert bench.row["summary_at"] == computed_at, "nothing has changed since"
