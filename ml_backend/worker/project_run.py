@@ -101,7 +101,7 @@ class ProjectRun:
         controls = [control.to_dict() for control in self.controls]
         # Another release may read and score differently: it reads everything again, also the tasks that were set aside.
         ingredients: list[Any] = [softirr.__version__, self.settings.fingerprint(), provenance, controls, names]
-        if self.settings.predictions == "complete" and self.required > 2:  # else nothing is withheld
+        if self.settings.predictions == "complete":
             ingredients.append(["predictions of complete tasks", self.required])
         if self.other_controls:
             ingredients.append(["other controls", self.other_controls])

@@ -80,6 +80,21 @@ def test_a_task_that_a_reviewer_marks_as_done_waits_for_nobody(bench: Bench) -> 
     assert bench.fake.predictions() == {} and predict(bench, task)[0]["score"] is None
 
 
+def test_a_model_as_rater_does_not_replace_an_annotator(bench: Bench) -> None:
+    bench.fake.project["maximum_annotations"] = 1
+    task = bench.fake.add_task({1: ["fever"]})
+    bench.fake.add_prediction(task, ["fever"], "gpt")
+    bench.choose(predictions_as_raters=True)
+    bench.sync()
+    assert set(bench.fake.predictions()) == {task}
+    bench.fake.project["maximum_annotations"] = 2
+    bench.sync()
+    assert bench.fake.predictions() == {}, "a second annotator will answer"
+    bench.choose(predictions="always")
+    bench.sync()
+    assert set(bench.fake.predictions()) == {task}
+
+
 @pytest.mark.parametrize("with_annotations", [True, False])
 @pytest.mark.parametrize("is_synced", [True, False])
 def test_retrieving_predictions_shows_no_more(bench: Bench, is_synced: bool, with_annotations: bool) -> None:
