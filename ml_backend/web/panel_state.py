@@ -26,7 +26,7 @@ from ml_backend.web.panel_cards import other_field, sentence_field, text_field
 from ml_backend.web.responses import job_view, moment
 from ml_backend.web.task_queue import mark_details
 from ml_backend.web.task_rows import sentence_of
-from softirr.answers.answer import SKIPPED
+from softirr.answers.answer import DRAFT
 from softirr.numbers import plural
 from softirr.report.view import Names, adapted
 
@@ -80,16 +80,16 @@ class PanelState:
 
     def _note(self, task: Row) -> dict[str, Any]:
         """Return the note with which a task came back, and the annotator's texts; nothing about colleagues."""
-        entries = texts_of(task["answers"]).values()
+        raw = {**task, "answers": task["raw_answers"]}
         answered = any(
             self.who.user in entry["answers"]
-            or any((str(rater), reason) == (self.who.user, SKIPPED) for rater, reason in entry.get("excluded", ()))
-            for entry in entries
+            or any(str(rater) == self.who.user and reason != DRAFT for rater, reason in entry["excluded"])
+            for entry in field_entries(raw).values()
         )
         mark = ReviewStore(self.services.store).mark(self.project["id"], task["number"])
         if not answered or mark_state(mark, task["answers_hash"]) != "sent back":
             return HIDDEN
-        texts = [text for entry in entries for text in entry["answers"].get(self.who.user, ())]
+        texts = [text for entry in texts_of(raw["answers"]).values() for text in entry["answers"].get(self.who.user, ())]
         return {"status": "note", "message": "", "texts": texts, "note": mark["note"] if mark else ""}
 
     def _not_ready(self, task: Row | None, job: Row | None) -> dict[str, Any] | None:

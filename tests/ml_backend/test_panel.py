@@ -8,6 +8,7 @@ import pytest
 
 from ml_backend.labelstudio.snippet import plugin_dir
 from ml_backend.store.store import NO_RUN
+from softirr.answers.answer import DRAFT
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded, ask
 
 FRAME = f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"
@@ -161,6 +162,19 @@ class TestAnnotators:
         assert "Ann" not in json.dumps(panel) and '"fever"' not in json.dumps(panel), "no text of a colleague"
         assert ask(seeded, 101, client=ben, labeling=1).json["status"] == "hidden", "they are about to answer"
         assert ask(seeded, 101, client=seeded.as_person("annotator", "7")).json["status"] == "hidden"
+
+    @pytest.mark.parametrize(
+        ("reason", "status"), [("skipped", "note"), ("copied from a prediction", "note"), (DRAFT, "hidden")]
+    )
+    def test_note_is_for_who_answered_whether_the_answer_counts_or_not(
+        self, seed: Callable[..., Seeded], reason: str, status: str
+    ) -> None:
+        seeded = seed({101: {"2": ["n/a"], "3": ["fever"], "4": ["rash"]}}, excluded={101: [("5", reason)]})
+        body = {"task": 101, "state": "sent back", "note": "Name the side."}
+        seeded.send("/api/queue", client=seeded.as_person(), **body)
+        panels = {user: ask(seeded, 101, client=seeded.as_person("annotator", user)).json for user in "256"}
+        assert {user: panel["status"] for user, panel in panels.items()} == {"2": "note", "5": status, "6": "hidden"}
+        assert panels["2"]["texts"] == ["n/a"]
 
     def test_reviewer_sees_nothing_in_the_label_stream(self, seeded: Seeded) -> None:
         assert {ask(seeded, task, labeling=1).json["status"] for task in (101, None)} == {"hidden"}

@@ -10,6 +10,7 @@ import pytest
 
 import softirr
 from ml_backend.labelstudio.connect import Connector
+from ml_backend.store.reviews import ReviewStore
 from softirr.errors import InputError
 from tests.ml_backend.answered_fields import ANSWERED, CONFIG, answered_project, answers, app_of, panel_of, result
 from tests.ml_backend.bench import Bench
@@ -89,6 +90,15 @@ def test_a_changed_choice_changes_the_score_and_a_mark_lapses(bench: Bench) -> N
     assert bench.fake.predictions()[task][0]["score"] > score_before
     queue = client.get(f"/api/queue?project={NUMBER}").json["tasks"]
     assert [entry["done"] for entry in queue if entry["task"] == task] == [None]
+
+
+def test_annotators_see_the_note_of_a_task_that_came_back(bench: Bench) -> None:
+    bench.sync()
+    task = list(bench.fake.tasks)[2]
+    row = bench.task(task)
+    mark = {"answers_hash": row["answers_hash"], "note": "Look again.", "answers": {}}
+    ReviewStore(bench.store).send_back(bench.row["id"], task, **mark)
+    assert [panel_of(bench, user, "annotator")["status"] for user in ("1", "9")] == ["note", "hidden"]
 
 
 def test_report_has_fields_and_a_page_for_each_and_nothing_about_texts(bench: Bench) -> None:
