@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import softirr
-from ml_backend.labelstudio.answers import Reading, answers_hash, task_answers
+from ml_backend.labelstudio.answers import Reading, answers_hash, read_task
 from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
@@ -82,7 +82,7 @@ def _answered(text: str) -> Any:
     annotations = [{"id": k, "completed_by": k, "result": result} for k in (1, 2)]
     control = Control("finding", "t")
     project_settings = ProjectSettings(policy=Policy(split="commas"))
-    answers = task_answers({"id": 1, "annotations": annotations}, Reading([control], project_settings))
+    answers, _ = read_task({"id": 1, "annotations": annotations}, Reading([control], project_settings))
     return AnswerPreparation(project_settings).task({"number": 1, "answers": answers})["answers"]
 
 

@@ -24,7 +24,7 @@ def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Read
     task : mapping
         As `ml_backend.labelstudio.tasks.pages` returns it.
     answers : mapping
-        The task's answers as `ml_backend.labelstudio.answers.task_answers` returns them.
+        The task's answers as `ml_backend.labelstudio.answers.read_task` returns them.
     """
     agreed: dict[str, dict[str, Any]] = {}
     task = with_turns(task, [*(reading.names or ()), *(control.name for control in reading.controls)])

@@ -25,6 +25,8 @@ from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
 NOT_READ = "set aside: softirr could not read the texts of this task ({}); report this as an error of softirr"
+OF_FIELDS = "-"
+"""Separates the hash of a task's texts and that of its other fields."""
 REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
 
 
@@ -62,7 +64,7 @@ def pulled_row(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
         "n_listed": count_annotations(task, with_agreed=True),
         "n_annotations": count_annotations(task),
         "answers": answers,
-        "answers_hash": answers_hash(answers),
+        "answers_hash": answers_hash(answers, beside.get("fields")),
         "facts": task_facts(task) | beside,
     }
 
@@ -83,7 +85,7 @@ def _region_fields(
 
 
 def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
-    """Return the answers to controls of other kinds as `task_answers` does, with ``"kind"``.
+    """Return the answers to controls of other kinds as `read_task` does, with ``"kind"``.
 
     Fields that nobody answered in the task are included: they list who skipped it, and an empty set of choices is an
     answer. The turns of a dialogue are groups.
@@ -187,24 +189,19 @@ def _of_annotators(
 
 
 def count_annotations(task: Mapping[str, Any], *, with_agreed: bool = False) -> int:
-    """Return the number of annotations that are not skipped, without agreed answers.
-
-    Parameters
-    ----------
-    with_agreed : bool
-        Count agreed answers too, as Label Studio's list of tasks does.
-    """
+    """Return the number of annotations that are not skipped; Label Studio's list of tasks counts agreed answers too."""
     if task.get("unreadable"):
         return int(task.get("total_annotations") or 0)
     submitted = (entry for entry in mappings(task.get("annotations")) if not entry.get("was_cancelled"))
     return sum(with_agreed or not is_agreed_answer(annotation) for annotation in submitted)
 
 
-def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
-    """Return the raw answers: control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``.
+def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the raw answers of a task, and the regions, other fields and their turns stored with them.
 
-    Texts are as they were written, raters in a fixed order. Marks for missing answers, splitting and limits are applied
-    when the answers are used (`ml_backend.scoring.preparation`).
+    The answers are control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; those of a project
+    without texts are the answers to its other controls. Texts are as they were written, raters in a fixed order. Marks
+    for missing answers, splitting and limits are applied when the answers are used (`ml_backend.scoring.preparation`).
 
     Answers of the project's reviewers are excluded unless the project counts them. If regions are compared by overlap,
     ``"groups"`` contains the answers again, one mapping for each group of matched regions.
@@ -213,15 +210,9 @@ def task_answers(task: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     made before the TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty.
     The same is true for an annotation without a result of the control that was last changed while the label config did
     not have the control.
-    """
-    return read_task(task, reading)[0]
-
-
-def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the answers as `task_answers` does, and the regions, other fields and their turns stored with them.
 
     A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop
-    the project. The answers of a project without texts are those to its other controls.
+    the project.
     """
     annotations = [annotation for annotation in mappings(task.get("annotations")) if not is_agreed_answer(annotation)]
     task = {**task, "annotations": annotations}  # an agreed answer changes nothing about the annotators' answers
@@ -287,6 +278,19 @@ def rater_order(rater: str) -> tuple[int, int, str]:
     return (0, int(rater), "") if rater.isdigit() else (1, 0, rater)
 
 
-def answers_hash(answers: Mapping[str, Any]) -> str:
-    """Hash of these answers and exclusions."""
-    return hashlib.sha256(json.dumps(answers, sort_keys=True).encode()).hexdigest()[:32]
+def answers_hash(answers: Mapping[str, Any], fields: Mapping[str, Any] | None = None) -> str:
+    """Hash of these answers and exclusions; a hash of the answers to other fields follows.
+
+    In a project without texts, `answers` and `fields` are the same.
+    """
+    others = {name: entry for name, entry in (fields or {}).items() if name not in answers}
+    answered = {
+        name: [entry["answers"], entry.get("groups")]
+        for name, entry in others.items()
+        if any(entry["answers"].values())
+    }
+    return _hash(answers) + (f"{OF_FIELDS}{_hash(answered)[:16] if answered else ''}" if others else "")
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ml_backend.labelstudio.answers import OF_FIELDS
 from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import SKIPPED
 
 
 def mark_state(mark: Mapping[str, Any] | None, answers_hash: str) -> str | None:
-    """Return ``done`` or ``sent back``; None without a mark, or if the answers have changed since."""
-    if mark is None or mark["answers_hash"] != answers_hash:
+    """Return ``done`` or ``sent back``; None without a mark, or if the answers have changed since.
+
+    Marks of release 0.2.0 are about the texts of a task only.
+    """
+    if mark is None or mark["answers_hash"] not in (answers_hash, answers_hash.partition(OF_FIELDS)[0]):
         return None
     return "sent back" if mark["sent_back"] else "done"
 
@@ -27,7 +31,7 @@ def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:
     n_annotations : int
         Annotations that were not skipped.
     answers : mapping
-        As `ml_backend.labelstudio.answers.task_answers` gives them.
+        As `ml_backend.labelstudio.answers.read_task` gives them.
     """
     entries = answers.values()
     skipped = {str(rater) for entry in entries for rater, reason in entry.get("excluded", ()) if reason == SKIPPED}

@@ -29,7 +29,7 @@ _SOUND = {"answers": {"1": ["fever"], "2": ["cough"]}, "excluded": []}
 """Answers that every measure can score: if these fail, the measure is at fault and no text is."""
 _NOT_OF_A_TEXT = (Stopped, OSError, sa.exc.SQLAlchemyError)
 Answers = Mapping[int, Mapping[str, Any]]
-"""Task -> raw answers (`ml_backend.labelstudio.answers.task_answers`)."""
+"""Task -> raw answers (`ml_backend.labelstudio.answers.read_task`)."""
 TaskDetails = dict[int, dict[str, Any]]
 """Task -> details of its scoring (`Scorer.task_details`)."""
 

@@ -37,19 +37,12 @@ class TaskStore(Database):
         replaced = {name: insert.excluded[name] for name in names}
         insert = insert.on_conflict_do_update(index_elements=["project", "number"], set_=replaced)
         with self.writing() as connection:
-            columns = (tasks.c.number, tasks.c.answers_hash, _FIELDS)
             numbers = [row["number"] for row in read]
-            query = sa.select(*columns).where(tasks.c.project == project, tasks.c.number.in_(numbers))
-            stored_rows = {row.number: row for row in connection.execute(query)}
+            query = sa.select(tasks.c.number, tasks.c.answers_hash)
+            query = query.where(tasks.c.project == project, tasks.c.number.in_(numbers))
+            stored = {row.number: row.answers_hash for row in connection.execute(query)}
             connection.execute(insert, [{"project": project, **row} for row in read])
-        stored = [row for row in read if row["number"] in stored_rows]
-        changed_fields = [row["number"] for row in stored if (stored_rows[row["number"]].fields or {}) != _fields(row)]
-        changed_texts = [
-            row["number"] for row in stored if stored_rows[row["number"]].answers_hash != row["answers_hash"]
-        ]
-        if changed_fields:
-            self.forget_scores_of(project, changed_fields)  # other fields may count in the score
-        return len(read) - len(stored) + len({*changed_fields, *changed_texts})
+        return sum(stored.get(row["number"]) != row["answers_hash"] for row in read)
 
     def stamps(self, project: int) -> dict[int, tuple[str | None, int]]:
         """Return ``updated_at`` and the listed number of annotations with which each task was read.
@@ -260,8 +253,3 @@ def _marked() -> sa.ColumnElement[bool]:
     """Condition of tasks that have to be read again, whatever Label Studio lists."""
     late = sa.func.coalesce(tasks.c.again_at < time.time(), sa.false())
     return tasks.c.prediction_hash.is_(None) | late
-
-
-def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answers to controls of other kinds in a row."""
-    return (row.get("facts") or {}).get("fields") or {}

@@ -89,7 +89,9 @@ class PanelState:
         mark = ReviewStore(self.services.store).mark(self.project["id"], task["number"])
         if not answered or mark_state(mark, task["answers_hash"]) != "sent back":
             return HIDDEN
-        texts = [text for entry in texts_of(raw["answers"]).values() for text in entry["answers"].get(self.who.user, ())]
+        texts = [
+            text for entry in texts_of(raw["answers"]).values() for text in entry["answers"].get(self.who.user, ())
+        ]
         return {"status": "note", "message": "", "texts": texts, "note": mark["note"] if mark else ""}
 
     def _not_ready(self, task: Row | None, job: Row | None) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from ml_backend.auth.program_auth import is_operator
 from ml_backend.auth.requests import Refused, body_or_nothing, json_body, keys
 from ml_backend.auth.routes import current_project
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import Reading, answers_hash, count_annotations, task_answers
+from ml_backend.labelstudio.answers import Reading, answers_hash, count_annotations, read_task
 from ml_backend.labelstudio.config import (
     Control,
     chosen_controls,
@@ -166,7 +166,7 @@ def _results(
     settings: ProjectSettings,
     label_config: str,
 ) -> tuple[list[Any], int]:
-    other_names = [] if controls else [name for name, _ in other_controls(label_config)]
+    other_names = [name for name, _ in other_controls(label_config)]
     stored_tasks = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
     reading = Reading(controls, settings, control_names(label_config), row["control_history"] or {}, other_names)
     marks = ReviewStore(services().store).marks(row["id"])
@@ -183,8 +183,8 @@ def _results(
             details: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
             results[position] = _result(details, controls, settings)
             continue
-        answers = task_answers(task, reading)
-        hashed = answers_hash(answers)
+        answers, beside = read_task(task, reading)
+        hashed = answers_hash(answers, beside.get("fields"))
         sent = {"n_annotations": count_annotations(task), "answers": answers, "answers_hash": hashed}
         if not is_shown(sent, task["id"]):
             results[position] = _result(None, controls, settings)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.labelstudio.answers import Reading, task_answers
+from ml_backend.labelstudio.answers import Reading, read_task
 from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
@@ -40,7 +40,7 @@ def test_a_file_and_a_project_leave_out_the_same_answers(name: str, tmp_path: Pa
     export, expected = CASES[name]
     path = json_file(tmp_path / "export.json", [export])
     table = softirr.read(path)
-    raw = task_answers(export, Reading([Control("finding", "text")], ProjectSettings()))
+    raw, _ = read_task(export, Reading([Control("finding", "text")], ProjectSettings()))
     entry = AnswerPreparation(ProjectSettings()).entry(1, raw, "finding")
     reasons: dict[str, list[str]] = {}
     for left_out in table.excluded:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import softirr
-from ml_backend.labelstudio.answers import Reading, task_answers
+from ml_backend.labelstudio.answers import Reading, read_task
 from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
@@ -178,7 +178,7 @@ def test_a_mark_in_a_list_is_missing_in_a_file_and_in_a_project(texts, expected,
         for n, text in enumerate(texts, 1)
     ]
     settings = ProjectSettings(policy=softirr.Policy(split="semicolons"))
-    raw = task_answers(task(1, *result), Reading([Control("finding", "text")], settings))
+    raw, _ = read_task(task(1, *result), Reading([Control("finding", "text")], settings))
     entry = AnswerPreparation(settings).entry(1, raw, "finding")
     assert {rater: tuple(texts_of_rater) for rater, texts_of_rater in entry["answers"].items()} == expected
     assert entry["excluded"] == [[left_out.rater, left_out.reason] for left_out in table.excluded]

@@ -76,7 +76,7 @@ def test_the_project_chooses_the_texts(bench: Bench) -> None:
 
 
 def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
-    from ml_backend.labelstudio.answers import Reading, task_answers
+    from ml_backend.labelstudio.answers import Reading, read_task
     from ml_backend.labelstudio.config import Control
 
     def annotation(user: int, texts: list[str]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
     task = {"id": 1, "annotations": [annotation(1, ["fever", "rash"]), annotation(2, ["fever", "N/A"])]}
     control = Control("findings", "image", per_region=True)
     settings = ProjectSettings(regions="matched")
-    answers = task_answers(task, Reading([control], settings))
+    answers, _ = read_task(task, Reading([control], settings))
     table = AnswerPreparation(settings).table([(1, answers)], "findings")
     rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
     assert [(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in rows] == [

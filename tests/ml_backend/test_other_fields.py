@@ -10,8 +10,10 @@ import pytest
 from markupsafe import escape
 
 import softirr
+from ml_backend.labelstudio.answers import OF_FIELDS
 from ml_backend.labelstudio.config import other_controls
 from ml_backend.project_settings import effective
+from ml_backend.review.release import mark_state
 from ml_backend.scoring.details import mean
 from ml_backend.scoring.other_fields import FieldFit, pairs_of_tasks
 from ml_backend.settings import Settings
@@ -94,7 +96,7 @@ def test_texts_scores_and_predictions_do_not_depend_on_other_controls(bench: Ben
         assert len(list(store.answers(row["id"]))) == 12
     of_texts = [
         [
-            (row["answers_hash"], row["agreement"])
+            (row["answers_hash"].partition(OF_FIELDS)[0], row["agreement"])
             for row in each_bench.store.get_tasks(each_bench.row["id"], list(each_bench.fake.tasks)).values()
         ]
         for each_bench in (bench, text_bench)
@@ -118,6 +120,34 @@ def test_a_changed_choice_changes_its_summary_and_no_score(bench: Bench) -> None
     assert (outcome.created, outcome.updated, outcome.deleted) == (0, 0, 0)
     assert rows(bench)["side"]["value"] != rows_before["side"]["value"]
     assert rows(bench)["stars"] == rows_before["stars"]
+
+
+@pytest.mark.parametrize("state", ["done", "sent back"])
+def test_a_mark_lapses_when_a_choice_changes(bench: Bench, state: str) -> None:
+    bench.sync()
+    client, task = app_of(bench), list(bench.fake.tasks)[2]
+    body = {"project": NUMBER, "task": task, "who": "Kim", "state": state, "note": "Look again."}
+    assert client.post("/api/queue", json=body).status_code == 201
+    bench.sync(full=True)
+
+    def queued() -> str:
+        listed = client.get(f"/api/queue?project={NUMBER}").json["tasks"]
+        return next(str(entry["state"]) for entry in listed if entry["task"] == task)
+
+    assert queued() == state
+    annotation = bench.fake.tasks[task]["annotations"][1]
+    others = [entry for entry in annotation["result"] if entry["from_name"] != "side"]
+    bench.fake.edit(annotation["id"], [], result=[*others, result("side", "choices", ["left", "right"])])
+    bench.sync()
+    assert queued() == "ready"
+    assert list(bench.fake.predictions()) == list(bench.fake.tasks)
+
+
+def test_marks_of_an_earlier_release_are_about_texts(bench: Bench) -> None:
+    bench.sync()
+    row = bench.task(list(bench.fake.tasks)[2])
+    texts, _, fields = row["answers_hash"].partition(OF_FIELDS)
+    assert fields and mark_state({"answers_hash": texts, "sent_back": False}, row["answers_hash"]) == "done"
 
 
 def test_hostile_and_reviewers_values_are_left_out(bench: Bench) -> None:
@@ -252,18 +282,3 @@ def test_the_report_has_a_part_for_each_field(bench: Bench) -> None:
     assert f'<th scope="row"><bdi dir="auto">{escaped}</bdi></th>' in section
     assert text.index('id="verdict"') < text.index('id="h-fields"') < text.index("data-item=")
     assert all(f"<summary><bdi>{name}</bdi>" in section for name in ANSWERED)
-
-
-def test_a_changed_field_counts_as_changed_in_every_database(store: Store) -> None:
-    project = store.ensure_project("http://labels.example", 4)["id"]
-
-    def row(value: str | None) -> dict[str, Any]:
-        fields = {"fields": {"side": {"answers": {"1": [value]}, "excluded": [], "kind": "nominal"}}} if value else {}
-        common = {"number": 1, "updated_at": "", "n_annotations": 1, "answers": {}}
-        return {**common, "answers_hash": "a", "prediction_hash": "", "facts": fields}
-
-    changed = [store.put_read(project, [row(value)]) for value in (None, "left", "left", "right")]
-    assert changed == [1, 1, 0, 1]
-    assert [(number, fields["side"]["answers"]) for number, fields in store.fields(project)] == [(1, {"1": ["right"]})]
-    assert store.put_read(project, [row(None)]) == 1
-    assert list(store.fields(project)) == [(1, {})]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ml_backend.labelstudio.answers import Reading, task_answers
+from ml_backend.labelstudio.answers import Reading, read_task
 from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
@@ -137,7 +137,7 @@ def test_regions_that_overlap(world, places_of_task):
                 concepts = frozenset(normalize(text) for text in by_rater.get(rater, ()))
                 truth[f"{task} {index}", rater] = Truth(concepts, concepts)
         entry = task_with_places(str(task), given_there, world.order)
-        answers[task] = task_answers(entry, Reading([Control("finding", "text", per_region=True)], OVERLAP))
+        answers[task], _ = read_task(entry, Reading([Control("finding", "text", per_region=True)], OVERLAP))
     scorer = Scorer()
     report = scorer.summary(answers.items(), "finding", AnswerPreparation(OVERLAP))
     expected = direct(truth)
