@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.store.database import Database, Row, in_parts
-from ml_backend.store.schema import tasks
+from ml_backend.store.schema import projects, tasks
 
 _FIELDS = tasks.c.facts["fields"].label("fields")
 _TO_SCORE = (tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_annotations)
@@ -42,7 +42,10 @@ class TaskStore(Database):
             query = query.where(tasks.c.project == project, tasks.c.number.in_(numbers))
             stored = {row.number: row.answers_hash for row in connection.execute(query)}
             connection.execute(insert, [{"project": project, **row} for row in read])
-        return sum(stored.get(row["number"]) != row["answers_hash"] for row in read)
+            n_changed = sum(stored.get(row["number"]) != row["answers_hash"] for row in read)
+            if n_changed:
+                connection.execute(_make_stale(project))
+        return n_changed
 
     def stamps(self, project: int) -> dict[int, tuple[str | None, int]]:
         """Return ``updated_at`` and the listed number of annotations with which each task was read.
@@ -67,6 +70,8 @@ class TaskStore(Database):
         with self.writing() as connection:
             for chunk in in_parts(numbers):
                 connection.execute(sa.delete(tasks).where(tasks.c.project == project, tasks.c.number.in_(chunk)))
+            if numbers:
+                connection.execute(_make_stale(project))
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
@@ -253,3 +258,8 @@ def _marked() -> sa.ColumnElement[bool]:
     """Condition of tasks that have to be read again, whatever Label Studio lists."""
     late = sa.func.coalesce(tasks.c.again_at < time.time(), sa.false())
     return tasks.c.prediction_hash.is_(None) | late
+
+
+def _make_stale(project: int) -> sa.Update:
+    """Mark the report for computing, in the transaction that changes tasks, so that an interrupted run loses nothing."""
+    return sa.update(projects).where(projects.c.id == project).values(summary_stale=True)

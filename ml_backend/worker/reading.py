@@ -100,7 +100,7 @@ class TaskReader:
         if is_sound:
             gone = [number for number in stamps if number not in listed]
             self.store.drop_tasks(self.project, gone)
-            self._note_changed(len(gone))
+            self.changed += len(gone)
         self.incomplete = bool(unread) or not is_sound
         if unread:
             log.warning("project %d: %d of the listed tasks could not be read", self.number, len(unread))
@@ -159,12 +159,6 @@ class TaskReader:
     def _stale(listed: Mapping[int, tuple[str, int]], stamps: Mapping[int, tuple[str | None, int]]) -> list[int]:
         return [number for number, dated in listed.items() if stamps.get(number) != dated]
 
-    def _note_changed(self, n: int) -> None:
-        """Count changed tasks; the store notes them at once, so that an interrupted run does not lose it."""
-        if n:
-            self.changed += n
-            self.store.update_project(self.project, summary_stale=True)
-
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def _read_stale(self, stale: Collection[int], listed: Listed) -> list[int]:
@@ -192,8 +186,8 @@ class TaskReader:
             stored = self.store.get_tasks(self.project, numbers, columns=("updated_at", "desired"))
             rows = [self._row(task, stored.get(number)) for number, task in zip(numbers, page, strict=True)]
             self._note(rows)
-            self._note_changed(self.store.put_read(self.project, rows))
             self._note_agreed(page, rows, asked_at)
+            self.changed += self.store.put_read(self.project, rows)
             read.update(numbers)
             self.last_read = numbers[-1]
             self._run.report("reading", len(read), total)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ml_backend.store.acts import AgreedStore
 from ml_backend.worker import update
 from tests.ml_backend.bench import Bench
 
@@ -70,3 +71,40 @@ def test_setting_that_only_the_report_depends_on(bench: Bench, layer: str) -> No
     computed_at = bench.row["summary_at"]
     sync(bench)
     assert bench.row["summary_at"] == computed_at, "nothing has changed since"
+
+
+@pytest.fixture
+def killed_after(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Kill a run when a method of the store has done its work."""
+
+    def run(method: str) -> None:
+        def kill(*arguments: Any) -> None:
+            original(*arguments)
+            raise KeyboardInterrupt
+
+        original = getattr(bench.store, method)
+        monkeypatch.setattr(bench.store, method, kill)
+        with pytest.raises(KeyboardInterrupt):
+            bench.sync(full=True)
+        monkeypatch.undo()
+
+    return run
+
+
+def test_run_that_was_killed_after_it_stored_answers(bench: Bench, killed_after: Callable[[str], None]) -> None:
+    before = alpha(bench)["value"]
+    first, second = bench.fake.tasks[1]["annotations"]
+    bench.fake.edit(second["id"], ["rash"])
+    first |= {"ground_truth": True, "updated_by": 9}
+    killed_after("put_read")
+    sync(bench)
+    assert alpha(bench)["value"] != before
+    (agreed,) = AgreedStore(bench.store).current(bench.row["id"])
+    assert agreed["texts"] == ["fever"]
+
+
+def test_run_that_was_killed_after_it_removed_tasks(bench: Bench, killed_after: Callable[[str], None]) -> None:
+    bench.fake.tasks.popitem()
+    killed_after("drop_tasks")
+    sync(bench)
+    assert bench.row["summary"]["controls"]["findings"]["n_items"] == len(bench.fake.tasks)
