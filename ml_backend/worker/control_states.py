@@ -45,7 +45,7 @@ class ControlStates:
         Parameters
         ----------
         changed : bool
-            Whether answers changed, or tasks were removed.
+            Whether answers changed, or tasks were removed, since the last report.
         """
         now = self.preparation
         unknown = set(self._names) - now.unanswered

@@ -144,7 +144,7 @@ class ProjectUpdate:
         for _ in range(ROUNDS):
             counts_before = self._reader.remote_counts()
             self._read()
-            self._states.settle(changed=bool(self._reader.changed))
+            self._states.settle(changed=self._run.row()["summary_stale"])
             self._score()
             self._write_and_summarize(now=summarize_now)
             if self._writer.is_complete():

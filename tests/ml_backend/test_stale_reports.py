@@ -108,3 +108,13 @@ def test_run_that_was_killed_after_it_removed_tasks(bench: Bench, killed_after: 
     killed_after("drop_tasks")
     sync(bench)
     assert bench.row["summary"]["controls"]["findings"]["n_items"] == len(bench.fake.tasks)
+
+
+def test_run_that_was_killed_after_an_opposite_was_gone(bench: Bench, killed_after: Callable[[str], None]) -> None:
+    task = bench.fake.add_task({1: ["+"], 2: ["-"]})
+    bench.sync()
+    assert bench.task(task)["agreement"] is not None, "a minus is an answer beside a plus"
+    bench.fake.edit(bench.fake.tasks[task]["annotations"][0]["id"], ["fever"])
+    killed_after("put_read")
+    sync(bench)
+    assert bench.task(task)["agreement"] is None
