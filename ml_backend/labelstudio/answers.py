@@ -26,7 +26,7 @@ from softirr.text import normalize, normalize_lines
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
 NOT_READ = "set aside: softirr could not read the texts of this task ({}); report this as an error of softirr"
 OF_FIELDS = "-"
-"""Separates the hash of a task's texts and that of its other fields."""
+"""Separates the hash of a task's texts and the hash of its other fields."""
 REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
 
 
@@ -199,8 +199,8 @@ def count_annotations(task: Mapping[str, Any], *, with_agreed: bool = False) -> 
 def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the raw answers of a task, and the regions, other fields and their turns stored with them.
 
-    The answers are control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; those of a project
-    without texts are the answers to its other controls. Texts are as they were written, raters in a fixed order. Marks
+    The answers are control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; a project without texts
+    has the answers to its other controls here. Texts are as they were written, raters in a fixed order. Marks
     for missing answers, splitting and limits are applied when the answers are used (`ml_backend.scoring.preparation`).
 
     Answers of the project's reviewers are excluded unless the project counts them. If regions are compared by overlap,
@@ -279,17 +279,14 @@ def rater_order(rater: str) -> tuple[int, int, str]:
 
 
 def answers_hash(answers: Mapping[str, Any], fields: Mapping[str, Any] | None = None) -> str:
-    """Hash of these answers and exclusions; a hash of the answers to other fields follows.
-
-    In a project without texts, `answers` and `fields` are the same.
-    """
-    others = {name: entry for name, entry in (fields or {}).items() if name not in answers}
+    """Return the hash of answers with their exclusions, followed by a hash of the answers to other fields."""
+    other_fields = {name: entry for name, entry in (fields or {}).items() if name not in answers}
     answered = {
         name: [entry["answers"], entry.get("groups")]
-        for name, entry in others.items()
+        for name, entry in other_fields.items()
         if any(entry["answers"].values())
     }
-    return _hash(answers) + (f"{OF_FIELDS}{_hash(answered)[:16] if answered else ''}" if others else "")
+    return _hash(answers) + (f"{OF_FIELDS}{_hash(answered)[:16] if answered else ''}" if other_fields else "")
 
 
 def _hash(value: Any) -> str:

@@ -261,5 +261,5 @@ def _marked() -> sa.ColumnElement[bool]:
 
 
 def _make_stale(project: int) -> sa.Update:
-    """Mark the report for computing, in the transaction that changes tasks, so that an interrupted run loses nothing."""
+    """Mark the report for computing, in the transaction that changes tasks: an interrupted run then loses nothing."""
     return sa.update(projects).where(projects.c.id == project).values(summary_stale=True)

@@ -136,8 +136,8 @@ def test_a_mark_lapses_when_a_choice_changes(bench: Bench, state: str) -> None:
 
     assert queued() == state
     annotation = bench.fake.tasks[task]["annotations"][1]
-    others = [entry for entry in annotation["result"] if entry["from_name"] != "side"]
-    bench.fake.edit(annotation["id"], [], result=[*others, result("side", "choices", ["left", "right"])])
+    unchanged = [entry for entry in annotation["result"] if entry["from_name"] != "side"]
+    bench.fake.edit(annotation["id"], [], result=[*unchanged, result("side", "choices", ["left", "right"])])
     bench.sync()
     assert queued() == "ready"
     assert list(bench.fake.predictions()) == list(bench.fake.tasks)

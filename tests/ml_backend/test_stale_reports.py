@@ -51,14 +51,14 @@ def at_end_of_summary(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[],
 def test_decision_while_the_report_is_computed(
     bench: Bench, at_end_of_summary: Callable[[Callable[[], Any]], None]
 ) -> None:
-    before = alpha(bench)
+    alpha_before = alpha(bench)
     bench.fake.annotate(1, 3, ["fever"])
     project = bench.row["id"]
     at_end_of_summary(lambda: bench.store.decide(project, "fever", "pyrexia", same=True))
     sync(bench)
     assert bench.row["summary_stale"]
     sync(bench)
-    assert alpha(bench)["value"] > before["value"]
+    assert alpha(bench)["value"] > alpha_before["value"]
     assert not bench.row["summary_stale"]
 
 
@@ -92,13 +92,13 @@ def killed_after(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 
 def test_run_that_was_killed_after_it_stored_answers(bench: Bench, killed_after: Callable[[str], None]) -> None:
-    before = alpha(bench)["value"]
+    alpha_before = alpha(bench)["value"]
     first, second = bench.fake.tasks[1]["annotations"]
     bench.fake.edit(second["id"], ["rash"])
     first |= {"ground_truth": True, "updated_by": 9}
     killed_after("put_read")
     sync(bench)
-    assert alpha(bench)["value"] != before
+    assert alpha(bench)["value"] != alpha_before
     (agreed,) = AgreedStore(bench.store).current(bench.row["id"])
     assert agreed["texts"] == ["fever"]
 
