@@ -18,7 +18,7 @@ from string import ascii_letters
 from softirr.meaning.lexicon import any_of, word_list, wordings
 from softirr.meaning.measures.quantities import Value, numbers, replacement, unread_spans
 
-VERSION = 12
+VERSION = 13
 """Version of the rules, part of the keys of cached scores and of the provenance."""
 SIDE, SIGN = "side", "sign"
 """Quantities of sides and signs."""

@@ -25,8 +25,10 @@ _ABOUT = 0.2
 """Relative width of a value after "about"."""
 _NEAR = 40
 """Number of characters before a number in which its sign and bound are looked for."""
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:[.,]\d+)*|\.\d+)"
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_GROUPED = r"[1-9]\d{0,2}(?:[,'’٬]\d{3})+(?:\.\d+)?"
+"""A number with marks between thousands: commas, apostrophes, or the mark that goes with Arabic digits."""
+_DIGITS = rf"(?:{_GROUPED}|\d{{1,3}}(?:\.\d{{3}})+,\d+|\d+(?:[.,]\d+)*|\.\d+)"
+_THOUSANDS = re.compile(_GROUPED)
 _DECIMAL_COMMA = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+,\d+")
 _OPEN = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]\s")
@@ -156,7 +158,7 @@ def _parse(digits: str, text: str) -> tuple[float, float, bool] | None:
     if _DECIMAL_COMMA.fullmatch(digits):
         digits = digits.replace(".", "")
     if _THOUSANDS.fullmatch(digits):
-        digits = digits.replace(",", "")
+        digits = re.sub("[,'’٬]", "", digits)
     elif len(re.findall("[.,]", digits)) > 1:
         return None
     is_open = _OPEN.fullmatch(digits) is not None and not re.search(r"(?<![\d.,])(?:0\.\d|\d+\.\d(?!\d\d(?!\d)))", text)
