@@ -9,6 +9,7 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,23 @@ def test_text_and_methods_have_the_coefficient(report: softirr.AgreementReport) 
     assert f"agreement {alpha.value:z.2f} ({alpha.ci95[0]:z.2f} to {alpha.ci95[1]:z.2f}), target 0.667." in text
     assert f"Agreement was {page_number(alpha.value)} " in methods
     assert page_interval(alpha.ci95) in methods
+
+
+@pytest.mark.parametrize(
+    ("chance", "words"),
+    [
+        ("exact", "computed exactly, from all pairs of answers."),
+        ("permutation", "estimated by permutation (standard error "),
+        ("sample", "estimated from a sample of pairs of answers to different items"),
+    ],
+)
+def test_methods_describe_chance(chance: Any, words: str, tmp_path: Path) -> None:
+    table = softirr.read(write_table(tmp_path / "answers.csv"))
+    sheets = [judged_sheet(table, tmp_path / "sheet.csv", 10)]
+    by_measure = softirr.agreement(table, "indel", chance=chance)
+    audited = softirr.agreement(table, "indel", chance=chance, judgments=sheets)
+    assert f"Agreement by chance was {words}" in methods_paragraph(by_measure.to_dict())
+    assert "Agreement by chance was corrected by the judgments (standard error " in methods_paragraph(audited.to_dict())
 
 
 def test_two_raters_have_the_coefficients_of_their_table(report: softirr.AgreementReport) -> None:

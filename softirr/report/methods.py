@@ -16,6 +16,12 @@ from softirr.text import printable
 _SARNDAL_1992 = Reference(
     "Särndal, C.-E. and Swensson, B. and Wretman, J.", 1992, "Model assisted survey sampling", "Springer"
 )
+_CHANCE = {
+    "exact": "computed exactly, from all pairs of answers",
+    "permutation": "estimated by permutation",
+    "sample": "estimated from a sample of pairs of answers to different items",
+    "audit": "corrected by the judgments",
+}
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")
 
 
@@ -108,12 +114,9 @@ def _result(report: Mapping[str, Any], best: tuple[str, Mapping[str, Any]]) -> s
 
 def _chance(report: Mapping[str, Any]) -> str:
     expected = report["expected_agreement"]
-    if expected["method"] == "exact":
-        return "Agreement by chance was computed exactly, from all pairs of answers."
     error = f" (standard error {number(expected['standard_error'], 4)})" if expected.get("standard_error") else ""
-    if expected["method"] == "permutation":
-        return f"Agreement by chance was estimated by permutation{error}{_cited((WULLSCHLEGER_2026,))}."
-    return f"Agreement by chance was estimated from a sample of pairs of answers to different items{error}."
+    works = (WULLSCHLEGER_2026,) if expected["method"] == "permutation" else ()
+    return f"Agreement by chance was {_CHANCE[expected['method']]}{error}{_cited(works)}."
 
 
 def _interval_basis(report: Mapping[str, Any]) -> str:
