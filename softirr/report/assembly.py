@@ -23,7 +23,7 @@ from softirr.statistics.coefficients.definition import Estimate
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
 from softirr.statistics.coefficients.krippendorff import alpha_without_each_rater
 from softirr.statistics.coefficients.registry import CHANCE_OF, MOST_RATER_PAIRS
-from softirr.statistics.comparisons.difference import at_levels, difference
+from softirr.statistics.comparisons.difference import at_levels, difference, within_range
 from softirr.statistics.draws import Draws
 from softirr.statistics.matching.consensus import MANY
 from softirr.text import sentences
@@ -223,4 +223,5 @@ def _contrast(
     if agreement_of_others.value is None or change.value is None:
         return agreement_of_others, None
     n_items = min(len(sample.items) for sample in samples)
-    return agreement_of_others, at_levels(change, n_items, _LEVEL / n_raters, _LEVEL / n_raters)
+    change = at_levels(change, n_items, _LEVEL / n_raters, _LEVEL / n_raters)
+    return agreement_of_others, within_range(change, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from softirr.answers.missing import unchecked_in_words
@@ -18,8 +18,8 @@ from softirr.report.alternative_annotator import AlternativeAnnotator
 from softirr.report.charts import Row, forest_chart, forest_text
 from softirr.report.terminal_report import table_lines
 from softirr.statistics.coefficients.intervals import Sample
-from softirr.statistics.coefficients.registry import coefficient_name
-from softirr.statistics.comparisons.difference import difference, p_value
+from softirr.statistics.coefficients.registry import coefficient_name, definition
+from softirr.statistics.comparisons.difference import difference, p_value, within_range
 from softirr.statistics.comparisons.groups import OTHERS, Difference, Group
 from softirr.text import printable
 
@@ -126,6 +126,11 @@ class Comparison(JsonObject):
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        floor = definition(self.coefficient).floor
+        differences = (replace(row, difference=within_range(row.difference, floor)) for row in self.differences)
+        object.__setattr__(self, "differences", tuple(differences))
 
     def __repr__(self) -> str:
         return f"<Comparison: {len(self.groups)} groups, {self.coefficient}, measure {self.measure}>"

@@ -92,6 +92,10 @@ class Draws:
         """Equivalence of each comparison in each draw, shape (P, K)."""
         return self.score_draws.of(slice(None))
 
+    def value(self, function: Callable[[Draws], Floats]) -> float:
+        """A coefficient in a single draw, without the rounding error that lifts it above 1."""
+        return min(float(function(self)[0]), 1.0)
+
     def over(self, function: Callable[[Draws], Floats], n: int | None = None) -> Floats:
         """A function of all draws, shape (..., K), computed in parts that fit into memory.
 

@@ -1,14 +1,21 @@
-"""Very long texts and very many raters: bounded work, and a note about omitted parts."""
+"""Very long texts and very many raters: bounded work, and a note about omitted parts. Few items: possible intervals."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import softirr
+from softirr.answers.frames_and_lists import lists_table
 from softirr.meaning.measures import lexical
 from softirr.report import assembly
 from softirr.statistics.coefficients import registry
+from softirr.statistics.coefficients.intervals import Interval
+from softirr.statistics.coefficients.registry import definition
 from softirr.statistics.matching import consensus
 
 
@@ -62,3 +69,32 @@ def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
     assert "28 pairs of raters" in warnings
     assert "more than 10 pairs of answers: 3" in warnings
     assert "more than 5 texts: 3" in warnings
+
+
+ANSWERS = st.lists(st.sampled_from(["fever", "fevers", "rash", "", None]), min_size=6, max_size=6)
+
+
+def has_possible_interval(coefficient: Interval | None, lowest: float, highest: float = 1.0) -> bool:
+    if coefficient is None or coefficient.value is None:
+        return True
+    low, high = coefficient.ci95 or (coefficient.value, coefficient.value)
+    return min(lowest, coefficient.value) <= low <= coefficient.value <= high <= highest
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(answers=st.tuples(ANSWERS, ANSWERS, ANSWERS), chance=st.sampled_from(["exact", "sample", "permutation"]))
+def test_intervals_contain_the_value_and_are_possible(answers: Any, chance: Any) -> None:
+    table = lists_table(dict(zip("abc", answers, strict=True)))
+    options = softirr.AgreementOptions(chance=chance, reasons=False)
+    report = softirr.agreement(table, "indel", options=options)
+    for name, coefficient in report.coefficients.items():
+        floor = definition(name).floor
+        assert has_possible_interval(coefficient, floor), name
+        assert coefficient.details is None or has_possible_interval(coefficient.details.items_only, floor), name
+    for rater in report.raters:
+        assert has_possible_interval(rater.agreement, 0) and has_possible_interval(rater.cohen_kappa, -1)
+        assert has_possible_interval(rater.others, 0) and has_possible_interval(rater.difference, -1)
+    for name in ("observed_agreement", "cohen_kappa"):
+        comparison = softirr.compare([table, table], "indel", options, coefficient=name, items="other")
+        limit = 1 - definition(name).floor
+        assert all(has_possible_interval(row.difference, -limit, limit) for row in comparison.differences), name

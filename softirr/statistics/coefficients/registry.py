@@ -167,7 +167,7 @@ class ByMeasure:
         items = self.ratings.comparable_items
         if definition.key == "cohen_kappa":
             items = self._items(self.center.usable[self.ratings.comparisons.rater_pair])
-        function, value = definition.over_draws, float(definition.over_draws(self.center)[0])
+        function, value = definition.over_draws, self.center.value(definition.over_draws)
         return Estimate(value, None, expected, items, lambda: self.draws.over(function), definition.floor)
 
     def agreement(self, comparisons: Ints, values: Floats | None = None) -> Estimate:
@@ -175,7 +175,7 @@ class ByMeasure:
         if not len(comparisons):
             return undefined(Undefined.NO_OTHER_RATER)
         function = partial(Draws.observed_of, comparisons=comparisons, values=values)
-        value, items = float(function(self.center)[0]), self._items(comparisons)
+        value, items = self.center.value(function), self._items(comparisons)
         return Estimate(value, None, 0.0, items, lambda: self.draws.over(function, len(comparisons)), 0.0)
 
     def kappa(self, pairs: Ints) -> Estimate:
@@ -185,7 +185,7 @@ class ByMeasure:
         usable = pairs[self.center.usable[pairs]]
         items = self._items(self.ratings.comparisons.of_pairs(usable))
         expected = float(self.center.pair_expected[usable, 0].mean())
-        value = float(self.center.kappa_of(pairs)[0])
+        value = self.center.value(partial(Draws.kappa_of, pairs=pairs))
         return Estimate(value, None, expected, items, lambda: self.draws.kappa_of(pairs))
 
     def _items(self, comparisons: Ints) -> Ints:

@@ -163,6 +163,23 @@ def at_levels(change: Coefficient, n: int, lower: float, upper: float) -> Coeffi
     return replace(change, ci95=(low, high))
 
 
+def within_range(change: Coefficient, floor: float) -> Coefficient:
+    """A difference with an interval that the difference of two coefficients can have.
+
+    Tests need the interval before this, which may exceed the range if there are few items.
+
+    Parameters
+    ----------
+    floor : float
+        Lowest value of the coefficients; the highest is 1.
+    """
+    if change.value is None or change.ci95 is None:
+        return change
+    limit = max(1 - floor, abs(change.value))
+    low, high = change.ci95
+    return replace(change, ci95=(max(low, -limit), min(high, limit)))
+
+
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """P values adjusted for their number (Holm 1979); None stays None and does not count.
 

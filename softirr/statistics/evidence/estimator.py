@@ -159,7 +159,7 @@ class Estimates:
         """A coefficient with the interval of its draws, which contains the value."""
         value = by_measure.value
         if value is None or self._n_judged:
-            value = float(function(self.center)[0])
+            value = self.center.value(function)
         details = Details(by_measure.items_only, by_judgments_alone, by_measure.value)
         if by_measure.standard_error is None:  # one item: nothing is known about other items
             return Coefficient(value, judgments=self._n_judged, details=details)
