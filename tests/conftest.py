@@ -63,11 +63,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         path = item.path.relative_to(ROOT / "tests")
         folder = path.parts[0]
-        group = TOGETHER.get(path.as_posix()) or TOGETHER.get(folder)
-        if group is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
         if folder in ("labelstudio", "browser"):
             item.add_marker(pytest.mark.slow)
+        group = TOGETHER.get(path.as_posix()) or TOGETHER.get(folder)
+        if group is None and item.get_closest_marker("slow") is None:
+            group = path.as_posix()
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: item.path.parent.name == "browser")
 
 
