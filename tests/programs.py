@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+
+import softirr.cli.main
 
 
 def run_program(
@@ -34,6 +38,21 @@ def run_program(
 def run_python(code: str, *arguments: object, **options: object) -> str:
     """Output of Python code in a new process, without white space around it."""
     return run_program(sys.executable, "-c", code, *arguments, **options).stdout.strip()  # type: ignore[arg-type]
+
+
+def run_here(main: Callable[[list[str]], int | None], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, output and errors of a command that runs in this process."""
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        status = main(list(arguments))
+    return status or 0, out.getvalue(), errors.getvalue()
+
+
+def printed(*arguments: str) -> str:
+    """Output of `softirr` with these arguments."""
+    status, out, errors = run_here(softirr.cli.main.main, *arguments)
+    assert status == 0, errors
+    return out
 
 
 def module_of(path: Path) -> ModuleType:

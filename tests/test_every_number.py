@@ -6,9 +6,7 @@ precision that they show.
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -18,9 +16,9 @@ from typing import Any, get_args
 import pytest
 
 import softirr
-from softirr.cli.main import main
 from softirr.report.output import FrameKind
 from softirr.report.view import view
+from tests.programs import printed
 from tests.report_numbers import agrees, numbers
 from tests.surfaces import of_page, of_tables, of_text, of_view
 
@@ -189,13 +187,6 @@ def answers() -> Iterator[tuple[str, str, str]]:
         if i % 4:
             yield f"case {i}", "cho", PAIRS[(i * 7 + 3) % 10][i % 2]
     yield from (("case 90", "ann", "fever"), ("case 91", "ben", ""), ("case 91", "ann", "cough"))
-
-
-def printed(*arguments: str) -> str:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert main(list(arguments)) == 0
-    return out.getvalue()
 
 
 def test_python_has_the_numbers_of_the_json(project: dict[str, Any]) -> None:

@@ -64,7 +64,7 @@ def test_a_table_of_any_format_has_the_bound(tmp_path: Path) -> None:
 def test_lists_with_too_many_parts_stay_whole_in_a_file_as_in_a_project() -> None:
     rows = [("1", rater, "; ".join(f"{rater}{k}" for k in range(900))) for rater in "ab"]
     rows += [("2", "a", "fever; cough"), ("2", "b", "rash; itch")]
-    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    table = softirr.AnnotationTable.from_answers(rows)
     split = split_table(table, "semicolons")
     assert [len(split.answers[a]) for a in split.answer] == [1, 1, 2, 2]
     assert split.split is not None and split.split.answers == 2

@@ -15,7 +15,7 @@ from ml_backend.labelstudio.config import Control
 from ml_backend.project_settings import ProjectSettings
 from ml_backend.scoring.preparation import AnswerPreparation
 from softirr.answers.missing import MissingMarks
-from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.table import AnnotationTable
 from softirr.errors import InputError, on_command_line
 from tests import Cli
 from tests.answers.plain_rows import annotation, left_out, region, task, text_file
@@ -135,7 +135,7 @@ class TestChoice:
 class TestEverywhere:
     def test_a_table_made_in_python_is_warned_about(self) -> None:
         rows = [("1", "ann", "NA"), ("1", "bob", "n/a"), ("2", "ann", "x"), ("2", "bob", "y")]
-        table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+        table = AnnotationTable.from_answers(rows)
         report = softirr.agreement(table, "exact", progress=None)
         assert any(
             "look like marks for missing answers: ann 1 (NA), bob 1 (N/A)" in warning for warning in report.warnings

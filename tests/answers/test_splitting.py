@@ -221,7 +221,7 @@ def test_splitting_loses_no_letter_and_keeps_their_order(text: str, mode: str) -
     st.sampled_from(SPLITS),
 )
 def test_table_is_split_row_by_row(rows: list[tuple[str, str, str]], mode: str) -> None:
-    table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+    table = AnnotationTable.from_answers(rows)
     split = split_table(table, mode)
     assert split.item.tolist() == table.item.tolist() and split.rater.tolist() == table.rater.tolist()
     assert split.items == table.items and split.raters == table.raters and split.written == table.written

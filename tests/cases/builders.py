@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import softirr
-from softirr.answers.table import AnnotationTable, Answer
+from softirr.answers.table import AnnotationTable
 
 EXACT = ("--measure", "exact", "--json")
 """Options of `softirr score` for literally equal answers."""
@@ -90,5 +90,5 @@ def observed(report: Any) -> float:
 
 
 def expected_alpha(rows: list[tuple[str, str, Any]]) -> float:
-    table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+    table = AnnotationTable.from_answers(rows)
     return float(softirr.agreement(table, "exact").coefficients["krippendorff_alpha"].value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import signal
@@ -21,8 +20,7 @@ from ml_backend.cli import main as ls_main
 from ml_backend.demo.processes import Process, free_port
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.store import Store
-from softirr.cli.main import main as softirr_main
-from tests.programs import run_program
+from tests.programs import printed, run_here, run_program
 
 KEPT_SECRET = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": ""}
 """Label Studio's form sends this for a connection without a new password."""
@@ -81,17 +79,14 @@ class Commands:
 
     def here(self, *arguments: str, **environment: str) -> tuple[int, str, str]:
         """Run a command in this process, which saves starting another one: exit status, output, errors."""
-        printed, errors = io.StringIO(), io.StringIO()
         environ_before = dict(os.environ)
         try:
             os.environ.clear()
             os.environ.update({**self.environment, **environment})
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
-                status = ls_main(arguments)
+            return run_here(ls_main, *arguments)
         finally:
             os.environ.clear()
             os.environ.update(environ_before)
-        return status, printed.getvalue(), errors.getvalue()
 
     def json(self, *arguments: str, may_find: bool = False) -> Any:
         """Output of a command with ``--json``; the command has to succeed."""
@@ -175,11 +170,8 @@ def descendants(pid: int) -> list[int]:
 
 def score_of_export(export: Path, *options: str) -> dict[str, float | None]:
     """Task -> agreement, as ``softirr score`` gives it for a JSON export."""
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        status = softirr_main(["score", str(export), "--measure", "indel", "--json", *options])
-    assert status == 0
-    return {item["id"]: item["agreement"] for item in json.loads(printed.getvalue())["items"]}
+    report = json.loads(printed("score", str(export), "--measure", "indel", "--json", *options))
+    return {item["id"]: item["agreement"] for item in report["items"]}
 
 
 def differences(predictions: list[dict[str, Any]], expected: Mapping[str, float | None]) -> list[str]:

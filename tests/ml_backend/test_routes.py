@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,9 @@ class Walk:
         self.seeded.put()
         self.seeded.score()
         self.seeded.update(webhook_secret=WEBHOOK_SECRET)
-        self.keys = Keys(self.seeded.store.secret())
+
+    def password(self) -> str:
+        return Keys(self.seeded.store.secret()).password(NUMBER, generation=self.seeded.row["key_round"])
 
     def forged(self) -> str:
         person = Person("9", "Eve", "lead", "link")
@@ -80,18 +82,21 @@ class Walk:
         if role in tokens:
             client.set_cookie(f"softirr-person-{NUMBER}", tokens[role]())
             return client, {"query_string": {"t": tokens[role]()}}
-        carried: dict[str, dict[str, Any]] = {
-            "anonymous": {},
-            "operator": {"auth": OPERATOR},
-            "personal link in the address": {"query_string": {"t": seeded.token("reviewer")}},
-            "panel key": {"query_string": {"k": seeded.key("panel")}},
-            "report key": {"query_string": {"k": seeded.key("report")}},
-            "key of another project": {"query_string": {"k": seeded.key("report", NUMBER + 1)}},
-            "connection": {"auth": (CONNECTION_USER, self.keys.password(NUMBER, generation=seeded.row["key_round"]))},
-            "webhook": {"headers": {SECRET_HEADER: WEBHOOK_SECRET}},
-            "report key on a page of another site": {"query_string": {"k": seeded.key("report")}, "headers": ELSEWHERE},
+        carried: dict[str, Callable[[], dict[str, Any]]] = {
+            "anonymous": dict,
+            "operator": lambda: {"auth": OPERATOR},
+            "personal link in the address": lambda: {"query_string": {"t": seeded.token("reviewer")}},
+            "panel key": lambda: {"query_string": {"k": seeded.key("panel")}},
+            "report key": lambda: {"query_string": {"k": seeded.key("report")}},
+            "key of another project": lambda: {"query_string": {"k": seeded.key("report", NUMBER + 1)}},
+            "connection": lambda: {"auth": (CONNECTION_USER, self.password())},
+            "webhook": lambda: {"headers": {SECRET_HEADER: WEBHOOK_SECRET}},
+            "report key on a page of another site": lambda: {
+                "query_string": {"k": seeded.key("report")},
+                "headers": ELSEWHERE,
+            },
         }
-        return client, carried[role]
+        return client, carried[role]()
 
     def status(self, role: str, method: str, rule: Rule) -> int:
         """Status of the reply to a request in a role."""

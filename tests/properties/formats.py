@@ -47,8 +47,8 @@ def written_by(write):
     return lambda world, folder: (write(folder, rows(world)), [])
 
 
-def weight_of(world: World, item: str) -> list:
-    return [] if world.weights is None else [world.weights[item]]
+def share_of(world: World, item: str) -> dict[str, float]:
+    return {} if world.weights is None else {"share": world.weights[item]}
 
 
 def weighted(world: World) -> list[str]:
@@ -57,7 +57,7 @@ def weighted(world: World) -> list[str]:
 
 def long_csv(world, folder):
     rows = [
-        [item, rater, text, *weight_of(world, item)]
+        [item, rater, text, *share_of(world, item).values()]
         for (item, rater), texts in shuffled(world, world.tables[0].items())
         for text in texts or ("",)
     ]
@@ -71,7 +71,7 @@ def long_fields(world, folder):
             item,
             rater,
             *(table[item, rater][0] if table[item, rater] else "" for table in world.tables),
-            *weight_of(world, item),
+            *share_of(world, item).values(),
         ]
         for item, rater in shuffled(world, world.tables[0])
     ]
@@ -82,7 +82,11 @@ def long_fields(world, folder):
 
 def wide_table(world):
     rows = [
-        [item, *(world.tables[0].get((item, rater), ("",))[0] for rater in world.raters), *weight_of(world, item)]
+        [
+            item,
+            *(world.tables[0].get((item, rater), ("",))[0] for rater in world.raters),
+            *share_of(world, item).values(),
+        ]
         for item in shuffled(world, world.items)
     ]
     return [["id", *world.raters, *(["share"] if world.weights else [])], *rows]
@@ -102,12 +106,7 @@ def wide_xlsx(world, folder):
 
 def jsonl(world, folder):
     entries = [
-        {
-            "item": item,
-            "rater": rater,
-            "texts": list(texts),
-            **({"share": world.weights[item]} if world.weights else {}),
-        }
+        {"item": item, "rater": rater, "texts": list(texts)} | share_of(world, item)
         for (item, rater), texts in shuffled(world, world.tables[0].items())
     ]
     return json_lines(entries, folder / "answers.jsonl"), weighted(world)
@@ -115,12 +114,7 @@ def jsonl(world, folder):
 
 def json_rows(world, folder):
     entries = [
-        {
-            "task_id": item,
-            "annotator": rater,
-            "answer": text,
-            **({"share": world.weights[item]} if world.weights else {}),
-        }
+        {"task_id": item, "annotator": rater, "answer": text} | share_of(world, item)
         for (item, rater), texts in shuffled(world, world.tables[0].items())
         for text in texts
     ]
@@ -163,7 +157,7 @@ def label_studio_tasks(world: World) -> list[dict]:
                 annotations.insert(0, {**older, "result": wrong})
             if number % 4 == 0:
                 annotations.append({**annotation, "id": number + 200_000, "completed_by": 9, "was_cancelled": True})
-        data = {"text": f"Case {item}", **({"share": world.weights[item]} if world.weights else {})}
+        data = {"text": f"Case {item}", **share_of(world, item)}
         tasks.append({"id": int(item), "data": data, "annotations": annotations})
     return tasks
 

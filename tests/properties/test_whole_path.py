@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
@@ -21,6 +20,7 @@ from ml_backend.scoring.preparation import AnswerPreparation
 from ml_backend.scoring.scorer import Scorer
 from softirr.cli.main import main
 from softirr.text import normalize
+from tests.programs import printed, run_here
 from tests.properties.direct import COEFFICIENTS, Truth, direct
 from tests.properties.formats import FIELDS, FORMATS, NUMBERS
 from tests.properties.worlds import RATERS, World, worlds
@@ -36,21 +36,6 @@ def some(examples):
     return settings(
         max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
     )
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, output and messages of a command."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main(list(arguments))
-    return status or 0, out.getvalue(), err.getvalue()
-
-
-def printed(*arguments: str) -> str:
-    """Standard output of a command."""
-    status, out, err = run(*arguments)
-    assert status == 0, err
-    return out
 
 
 def close(value):
@@ -177,7 +162,7 @@ def audited(world, measure, *, two_sheets=False):
         sheets: list[str] = []
         for number in ("2", "100000") if two_sheets else ("100000",):
             without = ["--without", *sheets] if sheets else []
-            status, sheet, message = run("audit", "sample", *command, "--judgements", number, *without)
+            status, sheet, message = run_here(main, "audit", "sample", *command, "--judgements", number, *without)
             if "Nothing is left" in message or "nothing to judge" in message:
                 return None
             assert status == 0, message

@@ -31,7 +31,7 @@ def rows_of(n: int, accuracy: Mapping[str, float], seed: int = 0, start: int = 0
 
 
 def table_of(rows: Iterable[Row]) -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    return softirr.AnnotationTable.from_answers(rows)
 
 
 def written(path: Path, rows: Iterable[Row], **fields: Callable[[Row], object]) -> str:

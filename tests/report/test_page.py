@@ -23,7 +23,7 @@ HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=window._
 
 def report_of(texts: list[tuple[str, str, str]], **options: Any) -> softirr.AgreementReport:
     return softirr.agreement(
-        softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in texts),
+        softirr.AnnotationTable.from_answers(texts),
         "indel",
         options=softirr.AgreementOptions(**options),
     )

@@ -24,7 +24,7 @@ ROWS = [
 
 @pytest.fixture
 def table() -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in ROWS)
+    return softirr.AnnotationTable.from_answers(ROWS)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ class TestShown:
 
     def test_the_audit_too(self) -> None:
         rows = [(str(i), who, f"text {i} {who if i % 2 else ''}") for i in range(12) for who in ("<b>ann", "bob")]
-        table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+        table = softirr.AnnotationTable.from_answers(rows)
         sheet = softirr.audit.draw_sheet(table, "indel", seed=3)
         judged = io.StringIO(
             "".join(f"{line}different\n" if i else f"{line}\n" for i, line in enumerate(sheet.to_csv().splitlines()))
@@ -109,7 +109,7 @@ class TestProvenance:
         assert provenance["options"]["casefold"] is True
 
     def test_the_hash_of_answers(self, table: softirr.AnnotationTable) -> None:
-        reordered = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in reversed(ROWS))
-        shortened = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in ROWS[:-1])
+        reordered = softirr.AnnotationTable.from_answers(reversed(ROWS))
+        shortened = softirr.AnnotationTable.from_answers(ROWS[:-1])
         hashes = [self.of(answers)["input_sha256"] for answers in (table, reordered, shortened)]
         assert hashes[0] == hashes[1] != hashes[2]

@@ -219,7 +219,7 @@ def test_value_that_no_one_else_answered_changes_nothing(kind):
 
 def test_scale_ignores_values_that_no_one_else_answered():
     rows = [("1", "ann", "1"), ("1", "bob", "5"), ("2", "ann", "-7"), ("3", "ann", "1e9")]
-    rated = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    rated = softirr.AnnotationTable.from_answers(rows)
     table = prepare_table(rated, ReadOptions(kind="interval"))
     numbers, positions = KindMeasure(table).scale
     assert set(zip(numbers, positions, strict=True)) == {(1, 0), (5, 1)}

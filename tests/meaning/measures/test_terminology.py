@@ -191,7 +191,7 @@ def test_unusable_terminologies_are_refused(name: str, options: dict[str, object
 
 def test_agreement_takes_such_a_measure() -> None:
     rows = [("1", "a", "heart attack"), ("1", "b", "myocardial infarction"), ("2", "a", "cough"), ("2", "b", "rash")]
-    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    table = softirr.AnnotationTable.from_answers(rows)
     report = softirr.agreement(table, indel())
     assert report.items[0].agreement == 1.0
     assert report.measure == "indel with test, test"

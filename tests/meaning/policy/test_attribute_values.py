@@ -156,7 +156,7 @@ def test_same_attribute_alone_is_not_agreement() -> None:
     for item in range(200):
         side = draw.choice(["left", "right"])
         rows += [(str(item), who, f"{side} {draw.choice(findings.split(', '))}") for who in ("ann", "ben")]
-    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    table = softirr.AnnotationTable.from_answers(rows)
     policy = Policy(count=frozenset({"side"}))
     value = softirr.agreement(table, "indel", policy=policy).coefficients["cohen_kappa"].value
     truth = softirr.agreement(table, "exact").coefficients["cohen_kappa"].value
@@ -199,7 +199,7 @@ def test_a_report_under_it_gives_the_attribute_as_the_reason() -> None:
         for i in range(6)
         for who, text in (("ann", f"mild x{i} pain"), ("ben", f"severe x{i} pain"))
     ]
-    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    table = softirr.AnnotationTable.from_answers(rows)
     report = softirr.agreement(table, "indel", policy=COUNTING)
     assert report.coefficients["observed_agreement"].value == pytest.approx(0.288, abs=1e-3)
     exported = report.to_dict()

@@ -14,7 +14,7 @@ from softirr.report.view import view
 
 
 def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    return softirr.AnnotationTable.from_answers(rows)
 
 
 OPPOSITES = {

@@ -23,7 +23,7 @@ Row = tuple[str, str, tuple[str, ...]]
 
 
 def table_of(rows: list[Row]) -> softirr.AnnotationTable:
-    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    return softirr.AnnotationTable.from_answers(rows)
 
 
 def rows_of(texts_of_items: list[tuple[int, ...]]) -> list[Row]:
