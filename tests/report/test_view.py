@@ -84,9 +84,9 @@ class TestCause:
     def test_nobody_is_named_among_equals(self) -> None:
         """In at most 5% of projects of equal raters, with a margin for the simulation."""
         equal = dict.fromkeys("abcd", 0.7)
-        views = [view(report_of(40, equal, seed=seed)) for seed in range(40)]
+        views = [view(report_of(40, equal, seed=seed)) for seed in range(20)]
         n_named = sum(shown_view.cause.kind == "person" for shown_view in views)  # type: ignore[union-attr]
-        assert n_named <= 5
+        assert n_named <= 3
 
     def test_two_raters_are_never_ranked(self) -> None:
         report = report_of(40, {"ann": 0.9, "bob": 0.3})

@@ -208,7 +208,7 @@ def test_the_upper_point_of_twenty_pairs_is_the_first_and_ties_share_it(ties, st
     assert upper_point(ChanceDistribution.of(counts)) == (step, pytest.approx(share))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 6), st.integers(2, 4)), elements=st.integers(-1, 3)))
 @example(np.array([[0, 0, 1, -1], [1, 1, 1, -1], [2, 0, 2, -1], [-1, -1, -1, 2]]))
 def test_alpha_without_each_rater_is_that_of_the_others(matrix):

@@ -18,7 +18,7 @@ from softirr.statistics.coefficients.matrix import matrix_agreement
 from tests.statistics.chance.direct import similarity
 from tests.statistics.coefficients.linear import linear_error
 
-SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-10, "rel": 0}
 
 
