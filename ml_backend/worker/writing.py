@@ -28,6 +28,9 @@ MOST_REFUSED = 200
 REWRITE_FROM, REWRITE_SHARE = 200, 0.2
 """Number and share of changes from which deleting the version and a bulk import are faster than single PATCHes."""
 
+_OURS = (MODEL_VERSION, "", None)
+"""Model versions of projects that have chosen ours, or none."""
+
 Batch = list[tuple[int, bytes, str]]
 """Task, prediction as JSON, and the prediction's hash."""
 
@@ -51,6 +54,9 @@ class PredictionWriter:
         self.counts = {"created": 0, "updated": 0, "deleted": 0}
         self.rejected: set[int] = set()
         self._n_refused = 0
+        if run.remote.get("model_version") not in _OURS and not is_connected(run.row()["connection"]):
+            sentence = "project %d: its model version is not %s, so the score column is not ours"
+            log.warning(sentence, run.number, MODEL_VERSION)
 
     def write(self, *, only: Sequence[int] | None = None) -> None:
         """Write the predictions that differ from the desired ones; unknown ones are left to the next reading.
@@ -86,20 +92,12 @@ class PredictionWriter:
         return n_predictions == self.store.totals(self.project)["predictions"] - len(self.rejected)
 
     def _keep_version(self) -> None:
-        """Choose our version for the project: the score column is empty for any other ``model_version``.
-
-        If this backend is not connected to the project, the log reports another version.
-        """
+        """Choose our version for the project unless it has another one: the score column is empty for any other."""
         remote = self._run.remote
         current = remote.get("model_version")
-        is_other = current not in (None, "", MODEL_VERSION)
-        if current == MODEL_VERSION and not remote.get("show_collab_predictions"):
+        if current not in _OURS or (current == MODEL_VERSION and not remote.get("show_collab_predictions")):
             return
-        if is_other and not is_connected(self._run.row()["connection"]):
-            log.warning(
-                "project %d: its model version is not %s, so the score column is not ours", self.number, MODEL_VERSION
-            )
-        elif not is_other and self.client.model_versions(self.number).get(MODEL_VERSION):  # refused without any
+        if self.client.model_versions(self.number).get(MODEL_VERSION):  # refused without any
             # both fields in one request, or one resets the other
             version = {"model_version": MODEL_VERSION, "show_collab_predictions": False}
             self.client.update_project(self.number, **version)

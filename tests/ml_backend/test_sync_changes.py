@@ -249,6 +249,15 @@ class TestFollowsTheProject:
         assert ("DELETE", f"/api/projects/{NUMBER}/model-versions/") in bench.fake.writes()
         assert bench.fake.project["model_version"] == MODEL_VERSION
 
+    def test_another_version_is_reported_once_in_each_run(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        """And stays, if the backend is not connected to the project."""
+        answered(bench.fake, 30)
+        bench.fake.project["model_version"] = "gpt"
+        for n_runs in (1, 2):
+            bench.sync(full=True)
+            assert caplog.text.count("its model version is not agreement") == n_runs
+        assert bench.fake.project["model_version"] == "gpt"
+
     def test_a_version_without_predictions_is_chosen_after_they_are_written(self, bench: Bench) -> None:
         """Label Studio refuses a version of which it has no prediction, as after somebody removed all of them."""
         answered(bench.fake, 30)
