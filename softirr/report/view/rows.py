@@ -193,8 +193,8 @@ def priority(item: Mapping[str, Any]) -> float | None:
     --------
     >>> values = {("ann", "ben"): 0.9, ("ann", "cleo"): 0.0, ("ben", "cleo"): 0.0}
     >>> pairs = [{"raters": raters, "equivalence": value} for raters, value in values.items()]
-    >>> priority({"agreement": 0.3, "n_raters": 2, "pairs": []}), priority({"agreement": 0.3, "n_raters": 4, "pairs": []})
-    (0.88, 1.05)
+    >>> [priority({"agreement": 0.3, "n_raters": n_raters, "pairs": []}) for n_raters in (2, 4)]
+    [0.88, 1.05]
     >>> priority({"agreement": 0.3, "n_raters": 3, "pairs": pairs})
     1.28
     """
