@@ -13,6 +13,8 @@ from softirr.answers.sheets import NOTHING_JUDGED, Judgments
 from softirr.errors import InputError
 from softirr.report.evidence import judgment_notes
 from softirr.report.inputs import read_sheets
+from softirr.report.scoring import exact_fits
+from softirr.statistics.chance.exact import exact
 from softirr.statistics.chance.permutation import permutation
 from softirr.statistics.coefficients.definition import Definition
 from softirr.statistics.coefficients.intervals import Coefficient, Sample
@@ -105,9 +107,12 @@ class JudgedRaters:
         return among, with_rater
 
     def _part(self, design: Design, coefficient: Definition) -> JudgedPart:
-        ratings, permutations = design.ratings, 5 if self._answers.scorer.cheap else 2
-        chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
-        scores, item_weights = self._answers.of_comparisons(ratings), ItemWeights.of(self._items, ratings)
+        ratings, answers = design.ratings, self._answers
+        scores, item_weights = answers.of_comparisons(ratings), ItemWeights.of(self._items, ratings)
+        if exact_fits(ratings, answers):
+            chance = exact(ratings, answers, scores)
+        else:
+            chance = permutation(ratings, answers, permutations=5 if answers.scorer.cheap else 2, seed=self._seed)
         by_measure = ByMeasure(ratings, scores, chance, item_weights)
         measured = {coefficient.key: by_measure.estimate(coefficient).coefficient}
         judged, n = self._of_part(design)

@@ -185,14 +185,15 @@ def _method(options: AgreementOptions, ratings: Ratings, answers: AnswerScorer) 
     name, target_se = options.chance, options.target_se or TARGET_SE
     drawing = Drawing(options.seed, target_se=target_se)
     if name == "auto":
-        name = "exact" if _exact_fits(ratings, answers) else "sample"
+        name = "exact" if exact_fits(ratings, answers) else "sample"
     if name == "sample" and answers.table.answers:
         pool = first_sample(answers.table.answers, is_cheap=answers.scorer.cheap)
         drawing = Drawing(options.seed, pool, answers.ordered, target_se)
     return Method(name, options.permutations, drawing)
 
 
-def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:
+def exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:
+    """Whether agreement by chance is computed from every pair of distinct answers by default."""
     table = answers.table
     compared_answers = np.unique(ratings.answer[ratings.comparable])
     if answers.scorer.cheap and table.is_single:

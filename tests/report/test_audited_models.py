@@ -72,6 +72,13 @@ class TestAuditedModel:
         assert audited.differences[0].difference.value == pytest.approx(truth.differences[0].difference.value, abs=0.02)
         assert audited.differences[0].verdict != "below the others"
 
+    def test_by_the_measure_alone_it_is_the_comparison_without_judgments(self) -> None:
+        table = softirr.AnnotationTable.from_answers(rows(20))
+        measure = BiasedMeasure()
+        audited, unaudited = (compared(table, measure, sheets) for sheets in ([judged(table, measure, 40)], []))
+        by_measure = [group.coefficient.details.by_measure for group in audited.groups]
+        assert by_measure == pytest.approx([group.coefficient.value for group in unaudited.groups], abs=1e-9)
+
     def test_comparison_is_marked_as_audited(self) -> None:
         table = softirr.AnnotationTable.from_answers(rows(40))
         measure = BiasedMeasure()
