@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from ml_backend.labelstudio.answers import Reading
-from ml_backend.labelstudio.history import of_this_config
+from ml_backend.labelstudio.history import could_not_hold
 from ml_backend.store.acts import GROUND_TRUTH, given_hash
 from softirr.answers.answer import COPIED
 from softirr.answers.labelstudio import control_texts, copied, user_id
@@ -29,8 +29,10 @@ def agreed_in(task: Mapping[str, Any], answers: Mapping[str, Any], reading: Read
     agreed: dict[str, dict[str, Any]] = {}
     task = with_turns(task, [*(reading.names or ()), *(control.name for control in reading.controls)])
     for control in reading.controls:
-        task_now, _ = of_this_config(task, control.name, reading.names, reading.history.get(control.name))
-        annotation = ground_truth_of(task_now)
+        times = reading.history.get(control.name)
+        annotations = mappings(task.get("annotations"))
+        possible = [row for row in annotations if not could_not_hold(row, control.name, reading.names, times)]
+        annotation = ground_truth_of({"annotations": possible})
         if annotation is None:
             continue
         texts = [text for text in map(normalize, control_texts(annotation, control.name)) if text]

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ml_backend.labelstudio.config import Control, is_repeated
-from ml_backend.labelstudio.history import History, Times, of_this_config, old_config_reason
+from ml_backend.labelstudio.history import History, Times, could_not_hold
 from ml_backend.labelstudio.regions import region_rows
 from ml_backend.labelstudio.task_facts import task_facts
 from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import RawAnswer
-from softirr.answers.labelstudio import is_agreed_answer, raw_answers
+from softirr.answers.labelstudio import TaskAnswers, is_agreed_answer, raw_answers
 from softirr.answers.labelstudio import read_task as read_annotations
 from softirr.answers.labelstudio_results import control_kind, field_controls, mappings, with_turns
 from softirr.answers.preparation import beyond_limits
@@ -94,19 +94,14 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
         return {}
     kinds = field_controls(_turns_of(task))
     fields: dict[str, Any] = {}
-    settings, older = reading.settings, {}
-    for position, annotation in enumerate(mappings(task.get("annotations")) if reading.names is not None else ()):
-        if why := old_config_reason(annotation, reading.names or frozenset()):
-            older[position] = why
-    annotations = read_annotations(task, predictions=settings.predictions_as_raters, older=older)
+    annotations = read_annotations(task, predictions=reading.settings.predictions_as_raters)
     for name in reading.other_names:
-        answers = raw_answers(annotations, name)
-        by_rater, listed = _of_annotators(answers, [], settings)
+        answers, by_rater, listed = _given(task, annotations, name, reading, None)
         too_long = beyond_limits(by_rater)
         by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in too_long}
         excluded = [*listed, *map(list, too_long.items())]
         turns, groups = _turns(answers, by_rater), []
-        if settings.regions == "matched" and not turns:
+        if reading.settings.regions == "matched" and not turns:
             try:
                 groups = _by_region(answers, by_rater)
             except TooManyRegions:
@@ -159,33 +154,23 @@ def _turns_of(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _given(
-    task: Mapping[str, Any], name: str, reading: Reading, times: Times | None
+    task: Mapping[str, Any], annotations: TaskAnswers, name: str, reading: Reading, times: Times | None
 ) -> tuple[list[RawAnswer], dict[str, Sequence[str]], list[list[str]]]:
     """Return the answers under the present label config, also by rater, and who is left out, with the reason.
 
     Reviewers' own answers are left out unless they count.
     """
     settings = reading.settings
-    counted_task, left_out = of_this_config(task, name, reading.names, times)
-    answers = raw_answers(read_annotations(counted_task, predictions=settings.predictions_as_raters), name)
-    return answers, *_of_annotators(answers, left_out, settings)
-
-
-def _of_annotators(
-    answers: Sequence[RawAnswer], left_out: list[list[str]], settings: ProjectSettings
-) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
-    """The answers by rater without reviewers', and who is left out, with the reason."""
+    older = [could_not_hold(entry, name, reading.names, times) for entry in mappings(task.get("annotations"))]
+    answers = raw_answers(annotations, name, older=older)
     by_rater: dict[str, Sequence[str]] = {}
     for answer in answers:  # several of a rater are those to the turns of a dialogue
         if not answer.reason:
             by_rater[answer.rater] = (*by_rater.get(answer.rater, ()), *(answer.texts or ()))
     reviewers = [] if settings.count_reviewers else [rater for rater in by_rater if rater in settings.reviewers]
-    listed = (
-        [[answer.rater, answer.reason] for answer in answers if answer.reason]
-        + left_out
-        + [[reviewer, REVIEWER] for reviewer in reviewers]
-    )
-    return {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
+    listed = [[answer.rater, answer.reason] for answer in answers if answer.reason]
+    listed += [[reviewer, REVIEWER] for reviewer in reviewers]
+    return answers, {rater: texts for rater, texts in by_rater.items() if rater not in reviewers}, listed
 
 
 def count_annotations(task: Mapping[str, Any], *, with_agreed: bool = False) -> int:
@@ -250,7 +235,8 @@ def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
 
 def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading) -> dict[str, Any]:
     """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
-    raw, by_rater, listed = _given(task, control.name, reading, reading.history.get(control.name))
+    annotations = read_annotations(task, predictions=reading.settings.predictions_as_raters)
+    raw, by_rater, listed = _given(task, annotations, control.name, reading, reading.history.get(control.name))
     by_overlap = control.per_region and (reading.settings.regions == "matched" or is_repeated(control.name))
     try:
         groups = list(_turns(raw, by_rater).values()) or _by_region(raw, by_rater) if by_overlap else []

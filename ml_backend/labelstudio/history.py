@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.tasks import exact
-from softirr.answers.labelstudio import user_id
 from softirr.answers.labelstudio_results import mappings
 
 OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
@@ -47,45 +46,19 @@ def was_there(times: Times, moment: str) -> bool:
     return True
 
 
-def of_this_config(
-    task: Mapping[str, Any], control: str, names: frozenset[str] | None, times: Times | None
-) -> tuple[Mapping[str, Any], list[list[str]]]:
-    """The task with the annotations that can contain the control, and the raters of the others with the reason."""
-    annotations = task.get("annotations")
-    if names is None or not isinstance(annotations, list):
-        return task, []
-    possible, left_out = [], []
-    for annotation in annotations:
-        why = _could_not_hold(annotation, control, names, times) if isinstance(annotation, Mapping) else ""
-        if why and not annotation.get("was_cancelled"):
-            left_out.append([user_id(annotation.get("completed_by")) or "", why])
-        else:
-            possible.append(annotation)
-    return {**task, "annotations": possible}, left_out
-
-
-def _could_not_hold(
-    annotation: Mapping[str, Any],
-    control: str,
-    names: frozenset[str],
-    times: Times | None,
+def could_not_hold(
+    annotation: Mapping[str, Any], control: str, names: frozenset[str] | None, times: Times | None
 ) -> str:
     """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
-    if any(entry.get("from_name") == control for entry in mappings(annotation.get("result"))):
+    if names is None or any(entry.get("from_name") == control for entry in mappings(annotation.get("result"))):
         return ""
-    if why := old_config_reason(annotation, names):
-        return why
-    changed = annotation.get("updated_at") or annotation.get("created_at")
-    if times is not None and isinstance(changed, str) and not was_there(times, changed):
-        return NO_SUCH_CONTROL
-    return ""
-
-
-def old_config_reason(annotation: Mapping[str, Any], names: frozenset[str]) -> str:
-    """That an annotation has texts of a TextArea that the label config no longer has; empty if it has none."""
     texts = {
         entry["from_name"]
         for entry in mappings(annotation.get("result"))
         if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
     }
-    return f"{OTHER_CONFIG} ({', '.join(sorted(texts - names))})" if texts - names else ""
+    if texts - names:
+        return f"{OTHER_CONFIG} ({', '.join(sorted(texts - names))})"
+    changed = annotation.get("updated_at") or annotation.get("created_at")
+    is_late = times is not None and isinstance(changed, str) and not was_there(times, changed)
+    return NO_SUCH_CONTROL if is_late else ""

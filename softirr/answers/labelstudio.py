@@ -43,8 +43,6 @@ class Source(NamedTuple):
         Sort key: later is newer.
     reason : str
         Why the whole annotation does not count, or empty.
-    reason_without_results : str
-        Why it does not count for a field without results, or empty.
     """
 
     rater: str | None
@@ -52,7 +50,6 @@ class Source(NamedTuple):
     age: tuple[str, str, int]
     reason: str = ""
     is_prediction: bool = False
-    reason_without_results: str = ""
 
 
 class TaskAnswers(NamedTuple):
@@ -63,13 +60,7 @@ class TaskAnswers(NamedTuple):
     drafts: tuple[str, ...] = ()
 
 
-def read_task(
-    task: Mapping[str, Any],
-    *,
-    predictions: bool = False,
-    item: str | None = None,
-    older: Mapping[int, str] | None = None,
-) -> TaskAnswers:
+def read_task(task: Mapping[str, Any], *, predictions: bool = False, item: str | None = None) -> TaskAnswers:
     """Read the annotations of a task, and its predictions as raters ``model:VERSION`` if wanted.
 
     Parameters
@@ -78,8 +69,6 @@ def read_task(
         With ``id``, ``annotations``, ``drafts`` and ``predictions``, as exports and the API have them.
     item : str, optional
         Name of the item; by default the id of the task.
-    older : mapping of int to str, optional
-        Why an annotation, by its position, is left out if it has no result of a field.
     """
     sources = [
         Source(
@@ -87,9 +76,8 @@ def read_task(
             tuple(results_of(source)),
             age(source),
             AGREED if is_agreed_answer(source) else SKIPPED if source.get("was_cancelled") else "",
-            reason_without_results=(older or {}).get(position, ""),
         )
-        for position, source in enumerate(mappings(task.get("annotations")))
+        for source in mappings(task.get("annotations"))
     ]
     for source in mappings(task.get("predictions")) if predictions else ():
         version = source.get("model_version") or ""
@@ -99,13 +87,15 @@ def read_task(
     return TaskAnswers(task_id(task) if item is None else item, tuple(sources), drafts)
 
 
-def raw_answers(task: TaskAnswers, field: str, *, oldest: bool = False) -> list[RawAnswer]:
+def raw_answers(task: TaskAnswers, field: str, *, oldest: bool = False, older: Sequence[str] = ()) -> list[RawAnswer]:
     """Return the raw answers to a field in a task, with the reason if an answer does not count.
 
     Parameters
     ----------
     oldest : bool
         Of several annotations by a rater, count the oldest instead of the newest.
+    older : sequence of str, optional
+        Why each annotation is left out if it has no result of the field, or empty.
     """
     counting: dict[str, int] = {}
     left_out: list[tuple[str, str]] = []
@@ -113,7 +103,7 @@ def raw_answers(task: TaskAnswers, field: str, *, oldest: bool = False) -> list[
     results = [_of_field(source.results, field) for source in task.sources]
     for position, source in enumerate(task.sources):
         rater = source.rater or ""
-        without = "" if results[position] else source.reason_without_results
+        without = "" if results[position] else "".join(older[position : position + 1])
         copy_or_nobody = NO_RATER if source.rater is None else _copy_reason(results[position])
         if not source.is_prediction and (reason := source.reason or without or copy_or_nobody):
             (earlier if reason == without else left_out).append((rater, reason))

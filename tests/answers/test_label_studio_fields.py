@@ -66,8 +66,8 @@ def test_an_older_annotation_is_left_out_of_the_controls_that_it_has_no_result_o
         return {"completed_by": user, "result": result}
 
     task = {"id": 1, "annotations": [annotation(1, "side"), annotation(2), {**annotation(3), "was_cancelled": True}]}
-    read = read_task(task, older={0: "older", 2: "older"})
-    answers = {name: raw_answers(read, name) for name in ("side", "stars")}
+    read, older = read_task(task), ["older", "", "older"]
+    answers = {name: raw_answers(read, name, older=older) for name in ("side", "stars")}
     results = {
         name: [(answer.rater, answer.texts) for answer in answers_of_field if not answer.reason]
         for name, answers_of_field in answers.items()
