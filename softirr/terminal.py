@@ -168,7 +168,7 @@ def _forget_output() -> None:
 
 
 def bounded(maximum: int) -> Callable[[str], int]:
-    """Make the type of options that are whole numbers from 1 to `most`."""
+    """Make the type of options that are whole numbers from 1 to `maximum`."""
 
     def whole_number(text: str) -> int:
         value = positive(text) if len(text) < 20 else maximum + 1

@@ -133,9 +133,9 @@ def project_of_key(key: str | None) -> Row:
     raise Refused(403, "The key in the panel’s address is wrong: run softirr-ls connect again.")
 
 
-def key_of(row: Row, scope: Scope) -> str:
-    """The project's current key for a scope."""
-    return keys().key(row["number"], scope, generation=row["key_round"])
+def report_key(row: Row) -> str:
+    """The current key of the project's report."""
+    return keys().key(row["number"], "report", generation=row["key_round"])
 
 
 def _given_key(number: int) -> str | None:
@@ -143,10 +143,10 @@ def _given_key(number: int) -> str | None:
     return request.args.get("k") or request.headers.get(KEY_HEADER) or request.cookies.get(f"{COOKIE}-{number}")
 
 
-def remember_given_key(response: Response, project: Row, scope: Scope) -> None:
-    """Store the key of the URL in a cookie, so that later URLs need not contain it."""
+def remember_given_key(response: Response, project: Row) -> None:
+    """Store the report's key of the URL in a cookie, so that later URLs need not contain it."""
     key, number = request.args.get("k"), project["number"]
-    if key is not None and keys().opens(key, number, scope, generation=project["key_round"]):
+    if key is not None and keys().opens(key, number, "report", generation=project["key_round"]):
         remember_key(response, project, key)
 
 

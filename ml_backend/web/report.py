@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request, send_from_directory
 
-from ml_backend.auth.browser_auth import key_of
+from ml_backend.auth.browser_auth import report_key
 from ml_backend.auth.requests import Refused, json_body
 from ml_backend.auth.routes import current_person, current_project
 from ml_backend.options import checked_options
@@ -195,7 +195,7 @@ def choose_policy() -> Response:
 @report.post("/api/report/link")
 def link() -> Response:
     """The report's key for a lead who wants to share it: ``{"project"}``."""
-    return responses.data({"key": key_of(current_project(), "report")})
+    return responses.data({"key": report_key(current_project())})
 
 
 @report.get("/api/report/state")

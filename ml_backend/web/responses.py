@@ -39,7 +39,7 @@ def page(html: str, *, label_studio: list[str] | None = None) -> Response:
 def shown(project: Row, html: str) -> Response:
     """A page about a project; a browser that came with the report's key keeps it."""
     response = page(html)
-    remember_given_key(response, project, "report")
+    remember_given_key(response, project)
     return response
 
 
@@ -76,17 +76,8 @@ def refusal(error: Refused) -> Response:
     return response
 
 
-def text_file(text: str, kind: str) -> Response:
-    """A text file of a kind such as ``csv``, which nobody stores."""
-    response = current_app.make_response(text)
-    response.headers["Content-Type"] = f"text/{kind}; charset=utf-8"
-    response.headers["Cache-Control"] = "private, no-store"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    return response
-
-
 def csv_file(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for_people: bool = True) -> Response:
-    """Rows as a CSV file, the header first, in which no text can become a formula.
+    """Rows as a CSV file that nobody stores, the header first, in which no text can become a formula.
 
     Parameters
     ----------
@@ -100,7 +91,11 @@ def csv_file(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for
     writer = csv.writer(text)
     for number, row in enumerate(rows):
         writer.writerow([*(plain_cell(value) for value in row), *(last if number else ["warning"] * len(last))])
-    return text_file(("\ufeff" if for_people else "") + text.getvalue(), "csv")
+    response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())
+    response.headers["Content-Type"] = "text/csv; charset=utf-8"
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
 
 
 def moment(seconds: float | None) -> str | None:
