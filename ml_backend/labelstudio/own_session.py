@@ -15,7 +15,7 @@ from ml_backend.labelstudio.errors import LabelStudioError, Unauthorized, Unreac
 from ml_backend.labelstudio.regions import turn_in_words
 from softirr.answers.kinds import agreed_values
 from softirr.answers.labelstudio import AGREED_ID, user_id
-from softirr.answers.labelstudio_results import control_kind, control_values, name_in_turn, with_turns
+from softirr.answers.labelstudio_results import control_kind, control_values, mappings, name_in_turn, with_turns
 
 _NUMBERS = ("rating", "number")
 
@@ -57,7 +57,7 @@ def copied_results(
     of_control = [
         (
             user_id(annotation.get("completed_by")),
-            [dict(result) for result in annotation.get("result") or () if result["from_name"] == control],
+            [dict(result) for result in mappings(annotation.get("result")) if result.get("from_name") == control],
         )
         for annotation in annotations
         if not annotation.get("was_cancelled")
@@ -99,7 +99,7 @@ def region_results(
         If a region is gone.
     """
     with_names_of_config = with_turns({"annotations": list(annotations)}, [control])["annotations"]
-    by_id = {annotation.get("id"): annotation.get("result") or [] for annotation in with_names_of_config}
+    by_id = {annotation.get("id"): list(mappings(annotation.get("result"))) for annotation in with_names_of_config}
     results = []
     for number, (row, texts, members) in enumerate(agreed_regions, start=1):
         region_parts = _results_of(control, row, by_id)

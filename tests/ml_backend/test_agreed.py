@@ -107,6 +107,7 @@ def test_choices_are_copied_from_an_annotation_that_has_them(seeded: Seeded, lab
     label_studio.annotations = [annotation(5, 2, "rash"), annotation(6, 3, "rash")]
     for entry, label in zip(label_studio.annotations, ("mild", "severe"), strict=True):
         entry["result"].append({**choice, "value": {"choices": [label]}})
+        entry["result"] += [{"type": "relation", "from_id": "c", "to_id": "d", "direction": "bi"}, None]
     fields = {"kind": {"answers": {"2": ["mild"], "3": ["severe"]}, "excluded": [], "kind": "nominal"}}
     seeded.put({102: {"2": ["rash"], "3": ["rash"]}}, facts={102: {"fields": fields}})
     seeded.score()
