@@ -54,10 +54,10 @@ def _ratio(result: Mapping[str, Any]) -> float | None:
     return width / height if _is_number(width) and _is_number(height) and width > 0 < height else None
 
 
-def _quotes(annotation: Mapping[str, Any]) -> dict[Any, str]:
+def _quotes(annotation: Mapping[str, Any]) -> dict[str, str]:
     """Id of a region -> the text that it marks."""
     return {
-        result.get("id"): result["value"]["text"][:LONGEST_QUOTE]
+        str(result.get("id")): result["value"]["text"][:LONGEST_QUOTE]
         for result in mappings(annotation.get("result"))
         if result.get("type") != "textarea"
         and isinstance(result.get("value"), Mapping)
@@ -79,14 +79,14 @@ def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dic
     return newest
 
 
-def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
+def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[str, str]:
     """Id of a region -> its label."""
-    labels: dict[Any, str] = {}
+    labels: dict[str, str] = {}
     for entry in mappings(annotation.get("result")):
         kind, value = str(entry.get("type")), entry.get("value")
         names = value.get(kind) if isinstance(value, Mapping) and kind.endswith("labels") else None
         if isinstance(names, list) and names and isinstance(names[0], str):
-            labels[entry.get("id")] = names[0][:60]
+            labels[str(entry.get("id"))] = names[0][:60]
     return labels
 
 
@@ -129,11 +129,11 @@ def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> Iterato
             {
                 "rater": rater,
                 "texts": [text for text in map(normalize, texts) if text],
-                "label": labels.get(id, ""),
+                "label": labels.get(str(id), ""),
                 "where": _in_words(region),
                 "box": _box(region),
                 "ratio": _ratio(result),
-                "quote": quotes.get(id, ""),
+                "quote": quotes.get(str(id), ""),
                 "annotation": annotation.get("id"),
                 "region": id,
             },

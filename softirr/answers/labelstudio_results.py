@@ -248,7 +248,7 @@ def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _has_buckets(region: Mapping[str, Any]) -> bool:
     """Return whether things are sorted into buckets rather than ranked."""
-    return not _buckets(region).keys() <= {"", region.get("from_name")}
+    return not _buckets(region).keys() <= {"", str(region.get("from_name"))}
 
 
 def control_values(region: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,8 @@ import pytest
 
 from softirr.answers.preparation import LONGEST_TEXT, TOO_LONG
 from tests.ml_backend.bench import Bench, answered
+from tests.ml_backend.fake_label_studio import FakeLabelStudio
+from tests.ml_backend.fake_project import region
 
 HOSTILE = {
     "script": "<script>alert(1)</script>",
@@ -23,6 +25,9 @@ HOSTILE = {
     "zero width": "fe\u200bver\ufeff",
     "very long": "long " * (LONGEST_TEXT // 5),
 }
+
+WITH_REGIONS = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text" perRegion="true"/>
+<Labels name="span" toName="text"><Label value="A"/></Labels><Ranker name="rank" toName="text"/></View>"""
 
 
 class TestHostileAnswers:
@@ -160,6 +165,18 @@ class TestHostileAnswers:
         bench.fake.annotate(task, 1, [], result=result)
         bench.sync()
         assert bench.fake.wrong() == []
+
+    @pytest.mark.parametrize("change", [{"id": ["a"]}, {"id": {}}, {"type": "ranker", "from_name": []}])
+    def test_odd_ids_of_regions_and_names_of_controls(self, tmp_path: Path, change: dict[str, Any]) -> None:
+        bench = Bench(tmp_path / "bench", FakeLabelStudio(WITH_REGIONS))
+        task = bench.fake.add_task({2: ["fever"], 3: ["fever"]})
+        marked = {"from_name": "span", "to_name": "text", "type": "labels", "value": {"text": "hot", "labels": ["A"]}}
+        bench.fake.annotate(
+            task, 1, [], result=[region(["fever"]), {**marked, **change}, {**region(["rash"]), **change}]
+        )
+        bench.sync()
+        assert bench.task(task)["agreement"] is not None
+        assert bench.row["summary"]["controls"]["findings"]["excluded"] == []
 
     @pytest.mark.parametrize("completed_by", [None, {"id": 7, "email": "a@x"}, "a@x", True, {}])
     def test_odd_users(self, bench: Bench, completed_by: Any) -> None:
