@@ -21,6 +21,7 @@ from softirr.meaning.measures.arrays import Floats, mutual, numbered_pairs
 from softirr.meaning.measures.cache import PairCache
 from softirr.meaning.measures.fact_comparisons import NEGATION, any_differ, comparisons
 from softirr.meaning.measures.facts import SIDE, facts_of
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.meaning.measures.protocols import Measure
 from softirr.meaning.measures.sentences_stage import Sentences, different_sentences, near_sentences
@@ -55,7 +56,7 @@ def explain(
     pairs : sequence of (str, str)
         n pairs of texts.
     measure : Measure
-        Scores the texts without what they disagree about.
+        Scores the texts without what they disagree about, regardless of decisions, which are about whole texts.
     directions : shape (n, 2), optional
         P(a ⇒ b) and P(b ⇒ a) of the pairs, twice the equivalence if the measure has no directions; scored here if None.
     project_words : collection of str
@@ -72,11 +73,11 @@ def explain(
     [('side', 'left against right'), ('contradiction', 'gain against loss')]
     """
 
-    def score(trials: Sequence[_Trial]) -> Floats:
+    def score(trials: Sequence[_Trial], scorer: Measure = measure.without(Decisions)) -> Floats:
         texts, first, second = numbered_pairs(trials)
-        return PairScorer(measure, texts, cache=cache, progress=progress).directions(first, second)
+        return PairScorer(scorer, texts, cache=cache, progress=progress).directions(first, second)
 
-    directions = score(pairs) if directions is None else directions
+    directions = score(pairs, measure) if directions is None else directions
     by_sentence, has_directions = measure.stage(Sentences) is not None, measure.has_directions
     searches: dict[_Trial, Generator[Sequence[_Trial], Floats, Reason]] = {}
     for pair, pair_directions in zip(pairs, directions, strict=True):

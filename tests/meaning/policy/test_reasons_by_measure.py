@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softirr.meaning.measures import measure
+from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.sentences_stage import Sentences
 from softirr.meaning.policy.explain import explain
 from softirr.meaning.policy.reasons import is_misspelling, known_words, parts_of
@@ -173,3 +174,9 @@ def test_negation_of_any_language_is_not_the_more_specific_text(denied: float, k
     directions = np.full((1, 2), denied)
     assert one("kein Fieber", "Fieber", Directed(lambda _: denied), directions=directions).kind == kind
     assert one("kein Fieber", "Fieber", Invented(lambda _: denied), directions=directions).kind == "more general"
+
+
+def test_decision_on_other_texts_is_not_a_reason() -> None:
+    """It is about whole texts, so that the score without the attribute would not have it either."""
+    decided = measure("indel").with_stage(Decisions({("cough", "fever"): True}))
+    assert one("severe fever", "cough", decided).kind == "unrelated"
