@@ -116,7 +116,7 @@ def judge(which: int) -> Response:
     body, project = json_body(), current_project()
     record = _audit(project, which)
     name = _judge(project, body.get("judge"))
-    if body.get("verdict") not in audits.VERDICTS:
+    if body.get("verdict") not in list(audits.VERDICTS):
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
     rows, finished = _rows(record, body.get("rows")), _complete(record)
     reviews().judge(which, rows, name, body["verdict"])

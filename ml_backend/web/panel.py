@@ -103,7 +103,7 @@ def decide() -> Response:
     verdict, cause = body.get("verdict"), body.get("cause")
     if verdict not in ("same", "different", "none"):
         raise Refused(400, "verdict is none of same, different, none.")
-    if cause is not None and cause not in CAUSES:
+    if cause not in (None, *CAUSES):
         raise Refused(400, f"cause is none of {', '.join(CAUSES)}.")
     store = services().store
     if verdict == "none":

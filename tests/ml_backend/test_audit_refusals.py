@@ -70,6 +70,7 @@ class TestRefused:
         "change",
         [
             {"verdict": "maybe"},
+            {"verdict": []},
             {"rows": [10**6]},
             {"rows": []},
             {"rows": [True]},

@@ -95,6 +95,7 @@ class TestDecisions:
             {"pairs": "a"},
             {"pairs": [["a", 1]]},
             {"verdict": "maybe"},
+            {"cause": []},
             {"task": "x"},
             {"pairs": [["a", "b"]] * 100},
         ],
