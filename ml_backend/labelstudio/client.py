@@ -6,11 +6,13 @@ use the same client, because an interrupted write must never be repeated blindly
 predictions against the label config (`ml_backend.labelstudio.config.PredictionChecker`).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ml_backend.labelstudio.errors import NotFound, WriteUnknown, json_object, json_objects, unexpected_reply
 from ml_backend.labelstudio.transport import Attempts, Transport
+from softirr.text import normalize
 
 BULK = Attempts(timeout=600.0)
 
@@ -56,11 +58,19 @@ class Client(Transport):
         )
 
     def users(self) -> dict[str, str]:
-        """User id -> name, or email address for users without a name."""
-        return {
-            str(user["id"]): f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
-            or str(user.get("email") or user.get("username") or user["id"])
+        """User id -> name, with the email address if others have the same name, or only that for users without one."""
+        people = [
+            (
+                str(user["id"]),
+                normalize(f"{user.get('first_name') or ''} {user.get('last_name') or ''}"),
+                str(user.get("email") or user.get("username") or user["id"]),
+            )
             for user in self._users()
+        ]
+        count = Counter(name for _, name, _ in people)
+        return {
+            user: address if not name else name if count[name] == 1 else f"{name} ({address})"
+            for user, name, address in people
         }
 
     def user_emails(self) -> dict[str, str]:

@@ -31,3 +31,12 @@ def test_other_fields_are_rows_too(bench: Bench) -> None:
     bench.sync()
     _, *rows = bench.store.answer_rows(bench.row)
     assert sorted(row[2:4] for row in rows) == [["findings", "fever"], ["kind", "drug"]]
+
+
+def test_annotators_of_the_same_name_stay_two(bench: Bench) -> None:
+    bench.fake.add_task({1: ["fever"], 2: ["rash"], 3: ["cough"]})
+    for user in (1, 2):
+        bench.fake.users[user] |= {"first_name": "Anna", "last_name": "Smith"}
+    bench.sync()
+    _, *rows = bench.store.answer_rows(bench.row)
+    assert [row[1] for row in rows] == ["Anna Smith (1@x)", "Anna Smith (2@x)", "User3"]
