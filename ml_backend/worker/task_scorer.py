@@ -102,7 +102,8 @@ class TaskScorer:
     def _put(self, rows: Sequence[Row], details: Mapping[int, Mapping[str, Any]]) -> None:
         """Store details of tasks, and the hash of the prediction that each should have."""
         waits = self._has_fields and self._fits is None
-        marks = ReviewStore(self._store).marks(self._project)
+        reviews, numbers = ReviewStore(self._store), [row["number"] for row in rows]
+        marks = reviews.marks(self._project, tasks=numbers)
         scored = []
         for row in rows:
             task = details[row["number"]]
@@ -111,6 +112,10 @@ class TaskScorer:
             desired = prediction_hash(self._run.prediction(task)) if is_desired else None
             scored.append({**row, "agreement": task["agreement"], "details": task, "desired": desired})
         self._store.put_scored(self._project, scored)
+        marks_now = reviews.marks(self._project, tasks=numbers)
+        if marks_now != marks:  # marked meanwhile, which decides whether a prediction is shown
+            changed_tasks = [number for number in numbers if marks.get(number) != marks_now.get(number)]
+            self._store.forget_scores_of(self._project, changed_tasks)
 
 
 def _differs(previous: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

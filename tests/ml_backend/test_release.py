@@ -118,3 +118,21 @@ def test_connect_prints_the_limits_of_blinding() -> None:
         assert "shows all answers and predictions of a task to whoever opens it from the Data Manager" in first
         words = {"always": "--predictions complete", "complete": "3 annotations" if required == 3 else "1 annotation "}
         assert words[predictions] in second
+
+
+def test_a_task_that_is_sent_back_while_it_is_scored_keeps_no_prediction(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = bench.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["rash"]})
+    reviews, put_scored = ReviewStore(bench.store), bench.store.put_scored
+
+    def send_back_first(project: int, scored: Any) -> None:
+        monkeypatch.undo()
+        mark = {"answers_hash": bench.task(task)["answers_hash"], "note": "Look again.", "answers": {}}
+        reviews.send_back(project, task, **mark)
+        put_scored(project, scored)
+
+    monkeypatch.setattr(bench.store, "put_scored", send_back_first)
+    bench.sync()
+    bench.sync()
+    assert bench.fake.predictions() == {}

@@ -170,10 +170,8 @@ class TestHostileAnswers:
     def test_odd_ids_of_regions_and_names_of_controls(self, tmp_path: Path, change: dict[str, Any]) -> None:
         bench = Bench(tmp_path / "bench", FakeLabelStudio(WITH_REGIONS))
         task = bench.fake.add_task({2: ["fever"], 3: ["fever"]})
-        marked = {"from_name": "span", "to_name": "text", "type": "labels", "value": {"text": "hot", "labels": ["A"]}}
-        bench.fake.annotate(
-            task, 1, [], result=[region(["fever"]), {**marked, **change}, {**region(["rash"]), **change}]
-        )
+        span = {"from_name": "span", "to_name": "text", "type": "labels", "value": {"text": "hot", "labels": ["A"]}}
+        bench.fake.annotate(task, 1, [], result=[region(["fever"]), {**span, **change}, {**region(["rash"]), **change}])
         bench.sync()
         assert bench.task(task)["agreement"] is not None
         assert bench.row["summary"]["controls"]["findings"]["excluded"] == []
