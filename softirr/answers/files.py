@@ -5,24 +5,25 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from softirr.answers.answer import MODEL, RawInput
 from softirr.answers.frames_and_lists import frame_rows, is_frame
+from softirr.answers.kinds import TEXT
 from softirr.answers.prepare import prepare
 from softirr.answers.read_options import ReadOptions, changed_options, takes_read_options
 from softirr.answers.readers.json_text import json_rows
 from softirr.answers.readers.table_folders import Folder, unpacked
 from softirr.answers.registry import Request, format_names, recognized
 from softirr.answers.row_tables import rows_input
-from softirr.answers.rows import Records, Rows
+from softirr.answers.rows import OPTIONS_OF_FORM, Records, Rows
 from softirr.answers.source import Source
 from softirr.answers.table import AnnotationTable
 from softirr.answers.weights import weighted
-from softirr.errors import InputError
+from softirr.errors import InputError, option
 from softirr.provenance import Progress
 from softirr.text import listed, shown
 
@@ -116,7 +117,7 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
     if options.format not in format_names():
         raise InputError(f"There is no format {options.format!r}: it can be {', '.join(format_names())}.")
     raw, request, sha256 = _raw(source, options, progress)
-    _refuse_export_options(raw, request)
+    _check_export_options(raw, request)
     _name_field(raw, options)
     tables = {name: prepare(field, options, raw, sha256=sha256) for name, field in raw.fields.items()}
     if options.weight is None:
@@ -152,16 +153,19 @@ def _raw(source: Any, options: ReadOptions, progress: Progress | None) -> tuple[
     if is_frame(source):
         rows, options = frame_rows(source, options)
         request = Request("A data frame", options)
+        _refuse_options(rows.has, request)
         return rows_input(rows, request), request, None
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
     if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
         request = Request(str(source), options)
+        _refuse_options(("encoding",), request)
         raw, folder = _of_folder(Path(source), request)
         return raw, request, folder.sha256
     opened = Source(source, encoding=options.encoding, progress=progress)
     request = Request(opened.name, options)
     content = _content(opened, request)
+    _refuse_options(content.has if isinstance(content, Rows) else ("encoding",), request)
     if isinstance(content, Rows):
         content = _of_rows(content, request)
     elif not isinstance(content, RawInput):
@@ -169,14 +173,30 @@ def _raw(source: Any, options: ReadOptions, progress: Progress | None) -> tuple[
     return content, request, opened.sha256
 
 
-def _refuse_export_options(raw: RawInput, request: Request) -> None:
-    """Refuse options of Label Studio's exports for other input."""
-    if raw.format.startswith("label-studio"):
-        return
-    if request.options.control:
-        raise InputError(f"{request.name} is not a Label Studio export, so it has no controls.")
+def _refuse_options(names: Collection[str], request: Request) -> None:
+    """Refuse options of other forms of input than this one, which has those with these names."""
+    for name in OPTIONS_OF_FORM:
+        if name not in names and getattr(request.options, name) != getattr(ReadOptions(), name):
+            raise InputError(f"{request.name}: {option(name)} has no effect on this format, so leave it out.")
+
+
+def _check_export_options(raw: RawInput, request: Request) -> None:
+    """Refuse options of Label Studio's exports for other input; note those that change nothing in an export."""
+    options = request.options
     raters = {answer.rater for field in raw.fields.values() for answer in field.answers}
-    if request.options.predictions_as_raters and not any(rater.startswith(MODEL) for rater in raters):
+    lacks_models = options.predictions_as_raters and not any(rater.startswith(MODEL) for rater in raters)
+    if raw.format.startswith("label-studio"):
+        unused = {option("predictions-as-raters"): "no prediction is an answer"} if lacks_models else {}
+        is_merged = any(field.is_merged for field in raw.fields.values())
+        if is_merged and options.empty == "missing" and any(field.kind == TEXT for field in raw.fields.values()):
+            unused[option("empty", "missing")] = "an annotation without text is an answer that found nothing"
+        if is_merged and options.repeats in ("set", "refuse"):
+            unused[option("repeats", options.repeats)] = "the newest annotation of an annotator counts"
+        raw.notes = [*raw.notes, *(f"{name} changes nothing: {why}." for name, why in unused.items())]
+        return
+    if options.control:
+        raise InputError(f"{request.name} is not a Label Studio export, so it has no controls.")
+    if lacks_models:
         raise InputError(
             f"{request.name} is not a Label Studio export, so it has no predictions, and no name of a rater begins "
             f"with {MODEL!r}: name the raters that are models."

@@ -21,6 +21,8 @@ Records = Iterator[tuple[int, Any]]
 """Line, or number, and content of each record of a file."""
 NumberedRow = tuple[int, Sequence[Any]]
 """Line or number of a row, and its cells."""
+OPTIONS_OF_FORM = ("header", "encoding", "sheet")
+"""Options that only some forms of input have."""
 _SEARCHED = 20
 """Number of rows that show whether the first one is a header."""
 _ERRORS = ("#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#SPILL!", "#CALC!")
@@ -55,6 +57,8 @@ class Rows:
         unless it is null, or a missing answer.
     has_values : bool
         Whether numbers and dates are answers, as in fields that are not texts.
+    has : tuple of str
+        Which of the options of `OPTIONS_OF_FORM` its reader has.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     blank: str = "empty"
     has_values: bool = False
+    has: tuple[str, ...] = OPTIONS_OF_FORM
 
     def __iter__(self) -> Iterator[Row]:
         """Yield rows; MemoryError before the memory is full, as the last megabyte takes a failed system call a row."""

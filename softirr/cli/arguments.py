@@ -151,6 +151,8 @@ def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
     """The options of :func:`softirr.agreement` that a command received."""
     from softirr.report.inputs import AgreementOptions
 
+    if arguments.permutations != PERMUTATIONS and arguments.chance != "permutation":
+        raise InputError("--permutations needs --chance permutation.")
     options = options_of(AgreementOptions, arguments) | {"seed": arguments.seed or 0}
     return AgreementOptions(**options | changes)
 

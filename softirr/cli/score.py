@@ -23,10 +23,18 @@ from softirr.cli.arguments import (
 from softirr.cli.read_answers import add_input_options, read_tables
 from softirr.defaults import SCHEMA_VERSION
 from softirr.errors import InputError
+from softirr.meaning.measures import DEFAULT_MEASURE
 from softirr.terminal import fraction, print_json
 
 EXACT = "exact"
 """A measure without a model, used if no field is a text."""
+_OF_TEXTS: dict[str, Any] = {
+    "measure": DEFAULT_MEASURE,
+    "terminology": [],
+    "policy": "as-written",
+    **dict.fromkeys(("ignore", "count", "more_general", "split")),
+}
+"""Options of texts, with their defaults."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -67,6 +75,9 @@ def score(arguments: argparse.Namespace) -> int:
     tables = read_tables(arguments)
     texts = {name: table for name, table in tables.items() if table.kind == TEXT}
     if not texts:
+        if unused := [name for name, default in _OF_TEXTS.items() if getattr(arguments, name) not in (None, default)]:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in unused)
+            print(f"softirr: no field has texts to compare, so this has no effect: {options}.", file=sys.stderr)
         arguments.measure = EXACT
     if arguments.judgments and len(texts) != 1:
         raise InputError("--judgments corrects one text: choose it with --text, --control or --field.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -50,3 +51,21 @@ class TestEveryReader:
 def test_options_are_checked_when_they_are_made() -> None:
     with pytest.raises(softirr.InputError, match="The option repeats is 'all'"):
         softirr.ReadOptions(repeats="all")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "note"),
+    [
+        ({"predictions_as_raters": True}, "predictions_as_raters= changes nothing: no prediction is an answer."),
+        ({"empty": "missing"}, 'empty="missing" changes nothing: an annotation without text'),
+        ({"repeats": "refuse"}, 'repeats="refuse" changes nothing: the newest annotation of an annotator counts.'),
+        ({"repeats": "last"}, ""),
+        ({"empty": "none"}, ""),
+    ],
+)
+def test_options_that_change_nothing_in_an_export_are_noted(keywords: dict[str, Any], note: str) -> None:
+    result = {"from_name": "note", "to_name": "text", "type": "textarea", "value": {"text": ["fever"]}}
+    annotations = [{"id": user, "completed_by": user, "result": [result]} for user in (1, 2)]
+    export = [{"id": 1, "data": {}, "annotations": annotations, "predictions": []}]
+    warnings = softirr.read(io.StringIO(json.dumps(export)), **keywords).warnings
+    assert len(warnings) == bool(note) and "".join(warnings).startswith(note)

@@ -182,6 +182,16 @@ def test_a_headline_below_the_number_sets_the_exit_status(cli, capsys, answers):
     assert err == f"softirr: Krippendorff's alpha is {value:.2f}, but --fail-below requires 0.99.\n"
 
 
+def test_options_of_texts_are_noted_without_a_text(capsys, tmp_path):
+    path = tmp_path / "fields.csv"
+    path.write_text("item,rater,side\n1,ann,l\n1,bob,l\n2,ann,l\n2,bob,r\n")
+    command = ["score", str(path), "--item", "item", "--rater", "rater", "--field", "side=nominal"]
+    for options, words in ((["--policy", "finding", "--split", "lines"], "--policy, --split."), ([], "")):
+        assert main([*command, *options]) == 0
+        err = capsys.readouterr().err
+        assert err.endswith(f"so this has no effect: {words}\n") if words else err == ""
+
+
 def test_fail_below_names_the_field(capsys, tmp_path):
     path = tmp_path / "fields.csv"
     path.write_text("item,rater,text,severity\n1,ann,fever,1\n1,bob,rash,2\n2,ann,cough,3\n2,bob,cough,3\n")

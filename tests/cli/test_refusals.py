@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import softirr
@@ -20,6 +21,7 @@ FILES = {
     "a.csv": "item,rater,text\n1,ann,fever\n1,bob,fever\n2,ann,cough\n2,bob,rash\n",
     "b.csv": "item,rater,text\n8,ann,fever\n8,bob,fever\n9,ann,cough\n9,bob,rash\n",
     "fields.csv": "item,rater,text,side\n1,ann,fever,left\n1,bob,fever,left\n2,ann,cough,left\n2,bob,rash,right\n",
+    "a.jsonl": '{"item": 1, "rater": "ann", "text": "x"}\n{"item": 1, "rater": "bob", "text": "x"}\n',
     "names.csv": "rater,name\nann,Ann A.\nbob,Bob B.\nann,Ann B.\n",
     "empty.csv": "unit,pair,text_a,text_b,judgment\n",
 }
@@ -31,6 +33,9 @@ COMMANDS = {
     "score a.csv --permutations 0": "argument --permutations: '0' is not a positive whole number",
     "score a.csv --permutations x": "argument --permutations: 'x' is not a positive whole number",
     "score a.csv --permutations 1000001": "argument --permutations: at most 1,000,000 can be asked for",
+    "score a.csv --permutations 7": "--permutations needs --chance permutation.",
+    "score a.csv --sheet x": "a.csv: --sheet has no effect on this format, so leave it out.",
+    "score a.jsonl --header none": "a.jsonl: --header has no effect on this format, so leave it out.",
     "score a.csv --seed x": "argument --seed: invalid int value: 'x'",
     "score a.csv --control findings": "a.csv is not a Label Studio export, so it has no controls.",
     "score a.csv --rater-names names.csv": "names.csv, line 4: the rater 'ann' has another name above.",
@@ -121,6 +126,10 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "part of a report": (
         lambda: softirr.agreement(ROWS, "exact").to_frame("texts"),  # type: ignore[arg-type]
         "A report has no part 'texts': it has coefficients, items, raters, pairs",
+    ),
+    "encoding of a frame": (
+        lambda: softirr.read(pd.DataFrame(ROWS, columns=["item", "rater", "text"]), encoding="cp1252"),
+        "A data frame: encoding= has no effect on this format, so leave it out.",
     ),
     "one table": (lambda: softirr.compare([ROWS], "exact"), "A comparison needs at least two tables."),
     "common items": (

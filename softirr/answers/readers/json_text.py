@@ -243,7 +243,9 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
             f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable "
             f"({error.strerror})."
         ) from None
-    return Rows(name, format, tuple(columns), _kept_rows(rows, columns), unit="line", blank="null missing")
+    return Rows(
+        name, format, tuple(columns), _kept_rows(rows, columns), "line", blank="null missing", has=("encoding",)
+    )
 
 
 def _kept_rows(rows: IO[str], columns: Iterable[str]) -> Iterator[tuple[int, list[Any]]]:
