@@ -25,33 +25,46 @@ HOSTILE = {
     "zero width": "fe\u200bver\ufeff",
     "very long": "long " * (LONGEST_TEXT // 5),
 }
+ODD_RESULTS: list[Any] = [
+    None,
+    "text",
+    [None, 3, "x"],
+    [{}],
+    [{"type": "textarea"}],
+    [{"type": "textarea", "from_name": "findings", "value": None}],
+    [{"type": "textarea", "from_name": "findings", "value": {"text": None}}],
+    [{"type": "textarea", "from_name": "findings", "value": {"text": [1, None, {"a": 1}, "fever"]}}],
+    [{"type": "textarea", "from_name": "findings", "value": {"text": "a plain string"}}],
+    [{"type": "textarea", "from_name": "findings", "value": {"text": [""]}}],
+    [{"type": "relation", "from_id": "a", "to_id": "b", "direction": "bi"}],
+    [{"type": ["textarea"], "from_name": {"a": 1}, "value": []}],
+]
 
 WITH_REGIONS = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text" perRegion="true"/>
 <Labels name="span" toName="text"><Label value="A"/></Labels><Ranker name="rank" toName="text"/></View>"""
 
 
 class TestHostileAnswers:
-    @pytest.mark.parametrize("name", list(HOSTILE))
-    def test_text(self, bench: Bench, name: str) -> None:
-        task = bench.fake.add_task({1: [HOSTILE[name], "fever"], 2: [HOSTILE[name]], 3: ["fever"]})
+    def test_texts(self, bench: Bench) -> None:
+        tasks = [bench.fake.add_task({1: [text, "fever"], 2: [text], 3: ["fever"]}) for text in HOSTILE.values()]
         bench.sync()
         assert bench.fake.wrong() == []
-        assert set(bench.fake.predictions()) == {task}
+        assert set(bench.fake.predictions()) == set(tasks)
         bench.fake.calls.clear()
         bench.sync(full=True)
         assert bench.fake.writes() == []
 
-    @pytest.mark.parametrize("index", [0, 7, 19])
+    @pytest.mark.parametrize("index", [0, 3, 9])
     def test_a_task_that_label_studio_itself_can_not_deliver(
         self, tmp_path: Path, index: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         """It answers 500 for every page with a lone surrogate in it: the other tasks are read all the same."""
-        bench = Bench(tmp_path, page_size=10)
-        tasks = answered(bench.fake, 20)
+        bench = Bench(tmp_path, page_size=5)
+        tasks = answered(bench.fake, 10)
         bench.sync()
         annotation = bench.fake.tasks[tasks[index]]["annotations"][0]
         bench.fake.edit(annotation["id"], ["fe\ud800ver"])
-        bench.fake.edit(bench.fake.tasks[tasks[10]]["annotations"][0]["id"], ["something else"])
+        bench.fake.edit(bench.fake.tasks[tasks[5]]["annotations"][0]["id"], ["something else"])
         for full in (False, True):
             bench.sync(full=full)
             assert set(bench.fake.predictions()) == set(tasks) - {tasks[index]}
@@ -74,9 +87,9 @@ class TestHostileAnswers:
 
         The client requests tasks and dates in smaller pages.
         """
-        tasks = [bench.fake.add_task({3 * k + j: ["fever", "cough"][: j + 1] for j in range(3)}) for k in range(30)]
+        tasks = [bench.fake.add_task({3 * k + j: ["fever", "cough"][: j + 1] for j in range(3)}) for k in range(12)]
         bench.fake.most_people = 12
-        assert bench.sync(full=True).created == 30
+        assert bench.sync(full=True).created == 12
         bench.fake.edit(bench.fake.tasks[tasks[4]]["annotations"][0]["id"], ["something else"])
         bench.sync()
         assert bench.fake.wrong() == []
@@ -143,26 +156,9 @@ class TestHostileAnswers:
         excluded = bench.row["summary"]["controls"]["findings"]["excluded"]
         assert ["too long to compare" in entry["reason"] for entry in excluded] == [True, True]
 
-    @pytest.mark.parametrize(
-        "result",
-        [
-            None,
-            "text",
-            [None, 3, "x"],
-            [{}],
-            [{"type": "textarea"}],
-            [{"type": "textarea", "from_name": "findings", "value": None}],
-            [{"type": "textarea", "from_name": "findings", "value": {"text": None}}],
-            [{"type": "textarea", "from_name": "findings", "value": {"text": [1, None, {"a": 1}, "fever"]}}],
-            [{"type": "textarea", "from_name": "findings", "value": {"text": "a plain string"}}],
-            [{"type": "textarea", "from_name": "findings", "value": {"text": [""]}}],
-            [{"type": "relation", "from_id": "a", "to_id": "b", "direction": "bi"}],
-            [{"type": ["textarea"], "from_name": {"a": 1}, "value": []}],
-        ],
-    )
-    def test_odd_results(self, bench: Bench, result: Any) -> None:
-        task = bench.fake.add_task({2: ["fever"]})
-        bench.fake.annotate(task, 1, [], result=result)
+    def test_odd_results(self, bench: Bench) -> None:
+        for result in ODD_RESULTS:
+            bench.fake.annotate(bench.fake.add_task({2: ["fever"]}), 1, [], result=result)
         bench.sync()
         assert bench.fake.wrong() == []
 
@@ -176,9 +172,10 @@ class TestHostileAnswers:
         assert bench.task(task)["agreement"] is not None
         assert bench.row["summary"]["controls"]["findings"]["excluded"] == []
 
-    @pytest.mark.parametrize("completed_by", [None, {"id": 7, "email": "a@x"}, "a@x", True, {}])
-    def test_odd_users(self, bench: Bench, completed_by: Any) -> None:
-        task = bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
-        bench.fake.annotate(task, 3, ["rash"], completed_by=completed_by)
+    def test_odd_users(self, bench: Bench) -> None:
+        users: tuple[Any, ...] = (None, {"id": 7, "email": "a@x"}, "a@x", True, {})
+        for completed_by in users:
+            task = bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
+            bench.fake.annotate(task, 3, ["rash"], completed_by=completed_by)
         bench.sync()
         assert bench.fake.wrong() == []

@@ -13,6 +13,7 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable, Answer
+from softirr.meaning.measures.fact_comparisons import Facts
 from softirr.meaning.measures.known_pairs import with_terminology
 from softirr.meaning.measures.languages import ENGLISH, project_language
 from softirr.meaning.measures.suitability import FEWEST_TEXTS, misfit_sentences, pairs_across_scripts
@@ -50,6 +51,12 @@ class Constant(FunctionMeasure):
 
 
 BUNDLED = Constant(0.1, "nli")
+
+
+@pytest.fixture(scope="module")
+def nli():
+    """The bundled model, which takes half a second to open."""
+    return softirr.measure("nli")
 
 
 @pytest.mark.parametrize("language", sorted(foreign()))
@@ -130,8 +137,8 @@ def table(texts) -> AnnotationTable:
 
 
 @pytest.mark.slow
-def test_report_begins_with_the_misfit():
-    report = softirr.agreement(table(foreign()["fr"][:14]), "nli", cache=None, progress=None)
+def test_report_begins_with_the_misfit(nli):
+    report = softirr.agreement(table(foreign()["fr"][:14]), nli, cache=None, progress=None)
     assert (
         len(report.misfits) == 1
         and "French" in report.misfits[0]
@@ -142,12 +149,7 @@ def test_report_begins_with_the_misfit():
     assert report_dict["misfits"] == list(report.misfits) == report_dict["warnings"][:1]
     lines = str(report).splitlines()
     assert lines[1] == f"Warning: {report.misfits[0]}" and sum(report.misfits[0] in line for line in lines) == 1
-    assert not softirr.agreement(table(CLINICAL), "nli", cache=None, progress=None).misfits
-
-
-@pytest.fixture(scope="module")
-def without_facts():
-    return softirr.measure("nli", facts=False)
+    assert not softirr.agreement(table(CLINICAL), nli, cache=None, progress=None).misfits
 
 
 @pytest.mark.parametrize(
@@ -174,17 +176,17 @@ def without_facts():
         ("good 👍", "good", True),
     ],
 )
-def test_texts_in_two_scripts_or_with_other_symbols_are_not_compared(first, second, is_read, without_facts):
+def test_texts_in_two_scripts_or_with_other_symbols_are_not_compared(first, second, is_read, nli):
     texts = ["another text", first, second]
     assert pairs_across_scripts(texts, np.array([1, 2]), np.array([2, 1])).tolist() == [not is_read] * 2
     if not is_read:
-        assert without_facts.score([(first, second), (second, first)]).tolist() == [0, 0]
+        assert nli.without(Facts).score([(first, second), (second, first)]).tolist() == [0, 0]
 
 
-def test_answers_in_two_scripts_are_counted():
+def test_answers_in_two_scripts_are_counted(nli):
     rows = [(str(k), rater, text) for k, text in enumerate(CLINICAL) for rater in ("ann", "bob")]
     rows[1], rows[5] = ("0", "bob", "膝盖疼痛"), ("2", "bob", "боль в голове")
-    report = softirr.agreement(rows, "nli", cache=None, progress=None)
+    report = softirr.agreement(rows, nli, cache=None, progress=None)
     sentence = "2 pairs of answers to one item are in different scripts"
     assert [warning for warning in report.warnings if warning.startswith(sentence)]
     assert not report.misfits, "the other answers are compared as ever"
@@ -192,12 +194,12 @@ def test_answers_in_two_scripts_are_counted():
     assert not any(sentence in warning for warning in softirr.agreement(rows, Constant(0.1), cache=None).warnings)
 
 
-def test_one_answer_with_another_symbol_does_not_change_the_record_of_the_measure():
+def test_one_answer_with_another_symbol_does_not_change_the_record_of_the_measure(nli):
     rows = [(str(k), rater, text) for k, text in enumerate(CLINICAL) for rater in ("ann", "bob")]
     rows[0], rows[1] = ("0", "ann", "✓ cough"), ("0", "bob", "cough")
-    same_symbol = softirr.agreement(rows, "nli", cache=None, progress=None)
+    same_symbol = softirr.agreement(rows, nli, cache=None, progress=None)
     rows[1] = ("0", "bob", "✗ cough")
-    other_symbol = softirr.agreement(rows, "nli", cache=None, progress=None)
+    other_symbol = softirr.agreement(rows, nli, cache=None, progress=None)
     assert same_symbol.record == other_symbol.record
     assert other_symbol.items[0].agreement == 0
 
