@@ -17,7 +17,7 @@ from softirr.inference.loading import pick_device
 from softirr.inference.models import ClassifierOptions
 from softirr.inference.tokens import Packed
 from tests.inference.classifier_pairs import LEFT, RIGHT, RNG, TEXTS, kappa, plain, softmax
-from tests.inference.tiny import make_model, plain_probabilities, some_texts
+from tests.inference.tiny import plain_probabilities, some_texts
 
 
 @pytest.mark.slow
@@ -174,15 +174,8 @@ def test_no_pairs_have_no_logits(bert_model: Path) -> None:
 
 
 def test_unusable_models_are_refused_in_words(tmp_path: Path, bert_model: Path) -> None:
-    from transformers import BertConfig, BertModel
-
     with pytest.raises(InputError, match=r"has no config\.json of a model"):
         PairClassifier(tmp_path, ClassifierOptions())
-    make_model(tmp_path / "base", "bert")
-    config = BertConfig.from_pretrained(tmp_path / "base")
-    BertModel(config).save_pretrained(tmp_path / "base")
-    with pytest.raises(InputError, match="a sequence classifier is needed; use embedding:"):
-        PairClassifier(tmp_path / "base", ClassifierOptions())
     for options, message in (
         (ClassifierOptions(precision="float8"), "no precision"),
         (ClassifierOptions(device="abacus"), "no device"),
@@ -198,7 +191,7 @@ def test_missing_gpu_is_refused() -> None:
         pick_device("cuda")
 
 
-def test_of_a_text_that_is_far_too_long_only_the_beginning_is_tokenized(tmp_path):
+def test_of_a_text_that_is_far_too_long_only_the_beginning_is_tokenized():
     from softirr.inference.tokens import PairTokens
 
     class Tokenizer:

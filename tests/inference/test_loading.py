@@ -86,7 +86,7 @@ def without_head_by_name(folder: Path) -> None:
         (without_the_head, "lack the model's head; copy the whole model again"),
         (with_broken_configuration, "has no config.json of a model that transformers"),
         (of_an_unknown_type, "has no config.json of a model that transformers"),
-        (without_head_by_name, r"is an encoder without a head \(BertModel\).*; use embedding:"),
+        (without_head_by_name, r"without a head \(BertModel\).* a sequence classifier is needed; use embedding:"),
     ],
 )
 def test_spoilt_folders(

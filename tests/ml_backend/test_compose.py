@@ -177,7 +177,7 @@ def test_copied_files_exist_and_are_not_ignored(root: Path, dockerfile: str) -> 
     assert all((root / source).exists() for source in copied)
 
 
-def test_the_commands_in_the_comments_are_ours(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_in_the_comments_are_ours(root: Path) -> None:
     text = (root / "docker-compose.yml").read_text()
     (command,) = re.findall(r"^#\s+docker compose exec softirr softirr-ls (.*\\\n.*)$", text, re.M)
     parsed = cli.parser().parse_args(shlex.split(command.replace("\\\n#", " ")))

@@ -134,9 +134,7 @@ def test_the_doctor_speaks(capsys: pytest.CaptureFixture[str]) -> None:
     assert "personal access token" in out
 
 
-def test_settings_are_noted_and_forgotten(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_are_noted_and_forgotten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'data' / 'softirr.sqlite3'}")
     store.migrate()
     store.ensure_project("http://localhost:8080", 4)

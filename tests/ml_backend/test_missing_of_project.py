@@ -75,7 +75,7 @@ def test_the_project_chooses_the_texts(bench: Bench) -> None:
     assert list(stored(bench, third)["answers"]) == ["1", "2"]
 
 
-def test_a_place_of_a_mark_is_not_compared(bench: Bench) -> None:
+def test_a_place_of_a_mark_is_not_compared() -> None:
     from ml_backend.labelstudio.answers import Reading, read_task
     from ml_backend.labelstudio.config import Control
 

@@ -28,7 +28,7 @@ class TestHealthSetupVersions:
     def test_versions(self, client: FlaskClient) -> None:
         assert client.get("/versions").json["versions"] == [MODEL_VERSION]
 
-    def test_setup_gives_the_version_that_predict_gives(self, client: FlaskClient, bench: Bench) -> None:
+    def test_setup_gives_the_version_that_predict_gives(self, client: FlaskClient) -> None:
         reply = client.post("/setup", json=SETUP)
         assert (reply.status_code, reply.json) == (200, {"model_version": MODEL_VERSION})
         assert client.post("/predict", json=predict_body([])).json["model_version"] == MODEL_VERSION

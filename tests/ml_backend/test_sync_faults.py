@@ -141,7 +141,7 @@ class TestFaults:
         bench.sync()
         assert bench.fake.wrong() == []
 
-    def test_a_full_disk(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_full_disk(self, bench: Bench) -> None:
         import sqlite3
 
         answered(bench.fake, 4)

@@ -56,7 +56,7 @@ class TestHostileAnswers:
 
     @pytest.mark.parametrize("index", [0, 3, 9])
     def test_a_task_that_label_studio_itself_can_not_deliver(
-        self, tmp_path: Path, index: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, tmp_path: Path, index: int, caplog: pytest.LogCaptureFixture
     ) -> None:
         """It answers 500 for every page with a lone surrogate in it: the other tasks are read all the same."""
         bench = Bench(tmp_path, page_size=5)

@@ -136,7 +136,7 @@ def test_unusable_tables_are_refused_in_one_sentence(tmp_path, name, text, sente
     assert "\n" not in str(refused.value)
 
 
-def test_missing_and_damaged_sources_are_refused(toy, tmp_path):
+def test_missing_and_damaged_sources_are_refused(tmp_path):
     with pytest.raises(InputError, match="not a file"):
         read_pairs(tmp_path / "none.tsv")
     with pytest.raises(InputError, match="no synsets"):

@@ -75,7 +75,7 @@ def test_held_out_concepts_give_development_pairs_only(sources):
 
 
 @pytest.mark.slow
-def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
+def test_the_calibration_goes_by_names_of_terminologies_too(sources):
     """Beside word lists and composed terms, which are easier; and of concepts with three names or more."""
     names_of_concepts = {
         frozenset(forms)
