@@ -57,6 +57,9 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of one server in one process, because its start takes long, and mark the slow tests.
 
+    The fast tests of one file run in one process too, which imports, opens and computes what they share only once.
+    Those of a file outside the folders share little, and some take long: they are distributed one by one.
+
     Tests of the panel's files, which need no server, come before those of a browser with one: in a fresh clone, another
     process makes Label Studio's database in this time.
     """
@@ -66,7 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if folder in ("labelstudio", "browser"):
             item.add_marker(pytest.mark.slow)
         group = TOGETHER.get(path.as_posix()) or TOGETHER.get(folder)
-        if group is None and item.get_closest_marker("slow") is None:
+        if group is None and len(path.parts) > 1 and item.get_closest_marker("slow") is None:
             group = path.as_posix()
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))
