@@ -3,6 +3,7 @@
 Every answer is quick, because the worker does the work.
 """
 
+import json
 import logging
 import time
 from collections.abc import Mapping
@@ -110,16 +111,12 @@ def setup() -> Response:
         raise Refused(400, str(error)) from None
     if not_allowed := refused_options(services().settings, options):
         raise Refused(400, next(iter(not_allowed.values())))
-    changed = options != _plain(row["extra_params"])
+    changed = json.loads(json.dumps(options)) != row["extra_params"]  # lists are stored for tuples
     if changed:
         services().store.update_project(row["id"], extra_params=options)
     if row["pulled_at"] is None or changed:
         services().store.want(row["id"])
     return jsonify({"model_version": MODEL_VERSION})
-
-
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if name == "controls" and value else value for name, value in options.items()}
 
 
 @protocol.post("/predict")

@@ -34,14 +34,15 @@ class TestHealthSetupVersions:
         assert client.post("/predict", json=predict_body([])).json["model_version"] == MODEL_VERSION
 
     def test_setup_notes_the_options_and_wakes_a_job(self, client: FlaskClient, bench: Bench) -> None:
-        client.post("/setup", json={**SETUP, "extra_params": {"measure": "jaccard", "controls": "findings"}})
+        options = {"measure": "jaccard", "controls": "findings", "fields": ["stars=nominal"]}
+        client.post("/setup", json={**SETUP, "extra_params": options})
         row = bench.row
-        assert row["extra_params"] == {"measure": "jaccard", "controls": ["findings"]}
+        assert row["extra_params"] == {**options, "controls": ["findings"]}
         assert row["origins"] == [], "the request does not say where Label Studio is opened"
         assert bench.store.due(time.time()) == [row["id"]]
         assert bench.store.begin_run(row["id"], NO_RUN)
         bench.store.update_project(row["id"], pulled_at=1.0)
-        client.post("/setup", json={**SETUP, "extra_params": {"measure": "jaccard", "controls": "findings"}})
+        client.post("/setup", json={**SETUP, "extra_params": options})
         assert not bench.store.is_due(row["id"]), "asked before each predict, so it must cost nothing"
 
     def test_the_creators_token_is_not_kept(self, client: FlaskClient, bench: Bench, tmp_path: Path) -> None:
