@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from softirr.answers.ratings import Comparisons, Floats, Ints, Pooling, Ratings, sums
 from softirr.meaning.measures.arrays import find_keys
+from softirr.statistics.chance.expected import Chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,3 +204,24 @@ class LeftOut:
         shape (n_raters, k)
         """
         return np.asarray(values.sum(axis=0) - self.lost[first].maximum(self.lost[second]).T @ values)
+
+
+def raised(chance: Chance, ratings: Ratings, amount: float) -> Chance:
+    """Agreement by chance if any two answers to different items were more equivalent by an amount."""
+    share, pooling = ratings.rater_pair_shares, chance.pooling
+    comparisons, item = ratings.comparisons, ratings.item[pooling.rows]
+    of_others = amount * (1 - sums(item, pooling.weights, ratings.n_items)[item])
+    pooled_without, left_out = chance.pooled_without, LeftOut.of(ratings, pooling)
+    if pooled_without is not None and left_out is not None:
+        ones = np.ones((len(share), 1))
+        n, n_of_item = left_out.n_remaining, left_out.sums_of_kept(comparisons.left_rows, comparisons.right_rows, ones)
+        pooled_without = pooled_without + amount * (1 - (n + 2 * n_of_item[:, 0]) / np.maximum(n, 1) ** 2)
+    return replace(
+        chance,
+        cohen=chance.cohen + amount * (1 - sums(comparisons.rater_pair, share**2, len(chance.cohen))),
+        cohen_met=chance.cohen_met + 2 * amount * (1 - share),
+        pooled=chance.pooled + float(pooling.weights @ of_others),
+        pooled_at=chance.pooled_at + of_others,
+        similarity=chance.similarity + amount * (1 - 1 / chance.distinct),
+        pooled_without=pooled_without,
+    )

@@ -28,6 +28,7 @@ from functools import partial
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
+from softirr.statistics.chance.different_pairs import raised
 from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.definition import Definition, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, coefficient_of_draws, unseen_items
@@ -42,6 +43,8 @@ from softirr.statistics.evidence.record import Record
 COVERED = tuple(entry.key for entry in registry.DEFINITIONS if entry.audited)
 """The coefficients that judgments correct."""
 _CERTAIN = 1e-9
+_LEAST_CHANCE = 1e-9
+"""Added to the measure's equivalence of answers to different items if it finds none of them equivalent."""
 
 
 class Estimates:
@@ -83,6 +86,14 @@ class Estimates:
         judged: Judged,
         design_index: Index = slice(None),
     ) -> None:
+        of_chance = [
+            float(weights @ design.by_measure) for weights in (design.pairs.cohen_weights, design.pooled_weight)
+        ]
+        if len(judged.keys) and by_measure.chance is not None and min(of_chance) < _LEAST_CHANCE:
+            # judgments correct agreement by chance relative to the measure's, which has to be above 0
+            design = replace(design, by_measure=design.by_measure + _LEAST_CHANCE)
+            chance = raised(by_measure.chance, by_measure.ratings, _LEAST_CHANCE)
+            by_measure = ByMeasure(by_measure.ratings, by_measure.scores, chance, by_measure.items)
         fit = Fit(design, record, judged)
         self.center = posterior_value(fit, by_measure, design_index)
         draws = posterior_draws(fit, by_measure, design_index)

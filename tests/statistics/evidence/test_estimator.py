@@ -23,6 +23,28 @@ from tests.statistics.evidence.judged_rows import direct, rows
 
 
 class TestEverythingJudged:
+    def test_two_raters_who_never_use_the_same_words(self):
+        """The measure finds no equivalent answers, not by chance either."""
+        concepts = [(0, 0), (0, 1), (1, 0), (1, 1), (0, 0), (2, 0), (0, 0)]
+        pairs = [
+            (str(i), rater, concept)
+            for i, pair in enumerate(concepts)
+            for rater, concept in zip("ab", pair, strict=True)
+        ]
+        table, truth = (
+            AnnotationTable.from_answers(
+                (item, rater, f"c{concept}{ending}") for item, rater, concept, ending in rows_with
+            )
+            for rows_with in (
+                [(item, rater, concept, f" {rater} {item}") for item, rater, concept in pairs],
+                [(item, rater, concept, "") for item, rater, concept in pairs],
+            )
+        )
+        report = apply(table, "exact", [judged(draw_sheet(table, "exact", judgments=1000))])
+        expected = softirr.agreement(truth, "exact").coefficients
+        for name in ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha"):
+            assert report.coefficients[name].value == pytest.approx(expected[name].value, abs=1e-6)
+
     def test_with_item_weights(self):
         answers = rows(40, concepts=6)
         weights = {f"item {i:03d}": 1.0 + i % 4 for i in range(40)}
