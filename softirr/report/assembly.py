@@ -52,7 +52,7 @@ def alpha_without(estimates: Estimated) -> tuple[tuple[str, float], ...]:
     center = (estimates.posterior or estimates.by_measure).center
     values = zip(estimates.table.raters, alpha_without_each_rater(center).tolist(), strict=True)
     defined = ((rater, value) for rater, value in values if not np.isnan(value))
-    return tuple(sorted(defined, key=lambda entry: (-entry[1], entry[0])))
+    return tuple(sorted(defined, key=lambda entry: (-round(entry[1], 9), entry[0])))
 
 
 def raters(estimates: Estimated) -> tuple[RaterAgreement, ...]:

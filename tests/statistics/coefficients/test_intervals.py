@@ -55,6 +55,11 @@ class TestOfDraws:
         ratio = (of_few_items.ci95[1] - 0.5) / (of_many_items.ci95[1] - 0.5)
         assert ratio == pytest.approx(student_quantile(4) / 1.96, rel=1e-3) == pytest.approx(2.776445 / 1.96, rel=1e-3)
 
+    def test_draws_that_differ_from_the_value_by_rounding_are_tied_with_it(self):
+        draws = np.concatenate([np.full(300, 0.5), np.linspace(0.2, 0.9, 100)])
+        intervals = [coefficient_of_draws(0.5, draws + off, 0.0, n_items=9).ci95 for off in (-1e-15, 0.0, 1e-15)]
+        assert intervals == [pytest.approx(intervals[1])] * 3
+
     def test_a_coefficient_is_a_number_where_it_has_a_value(self):
         assert float(Coefficient(0.25)) == 0.25
         with pytest.raises(softirr.InputError, match="no value: only one rater"):
