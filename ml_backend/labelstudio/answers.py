@@ -5,11 +5,11 @@ Answers per control, by the same rules as ``softirr score``.
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ml_backend.labelstudio.config import Control, is_repeated
+from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.history import History, Times, could_not_hold
 from ml_backend.labelstudio.regions import region_rows
 from ml_backend.labelstudio.task_facts import task_facts
@@ -17,7 +17,7 @@ from ml_backend.project_settings import ProjectSettings
 from softirr.answers.answer import RawAnswer
 from softirr.answers.labelstudio import TaskAnswers, is_agreed_answer, raw_answers
 from softirr.answers.labelstudio import read_task as read_annotations
-from softirr.answers.labelstudio_results import control_kind, field_controls, mappings, with_turns
+from softirr.answers.labelstudio_results import control_kind, field_kinds, mappings, with_turns
 from softirr.answers.preparation import beyond_limits
 from softirr.answers.region_overlap import TOO_MANY_REGIONS, TooManyRegions, matched_answers
 from softirr.answers.regions import region_of
@@ -92,43 +92,48 @@ def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[s
     """
     if not reading.other_names:
         return {}
-    kinds = field_controls(_turns_of(task))
     fields: dict[str, Any] = {}
     annotations = read_annotations(task, predictions=reading.settings.predictions_as_raters)
+    kinds = field_kinds(source.results for source in annotations.sources)
     for name in reading.other_names:
         answers, by_rater, listed = _given(task, annotations, name, reading, None)
         too_long = beyond_limits(by_rater)
         by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in too_long}
         excluded = [*listed, *map(list, too_long.items())]
-        turns, groups = _turns(answers, by_rater), []
-        if reading.settings.regions == "matched" and not turns:
-            try:
-                groups = _by_region(answers, by_rater)
-            except TooManyRegions:
-                excluded += [[rater, TOO_MANY_REGIONS] for rater in by_rater]
-                by_rater = {}
-        fields[name] = {"answers": _clean(by_rater), "excluded": excluded, "kind": kinds.get(name, "")}
-        if turns:
-            fields[name]["turns"] = list(turns)
-        if turns or groups:
-            fields[name]["groups"] = list(map(_clean, list(turns.values()) or groups))
+        entry = _entry(answers, by_rater, excluded, reading.settings.regions)
+        fields[name] = {**entry, "kind": kinds.get(name, "")}
     return fields
 
 
-def _turns(answers: Sequence[RawAnswer], raters: Collection[str]) -> dict[int, dict[str, Sequence[str]]]:
-    """Return the answers to each turn of a dialogue by rater; a rater who did not answer a turn has no answer to it."""
+def _entry(
+    answers: Sequence[RawAnswer],
+    by_rater: Mapping[str, Sequence[str]],
+    excluded: list[list[str]],
+    regions: str,
+    form_of: Callable[[str], str] = normalize,
+) -> dict[str, Any]:
+    """Return the answers to a field as `read_task` does.
+
+    If parts of the task are items, ``"groups"`` contains the answers again, one mapping for each part: groups of
+    matched regions, or the turns of a dialogue, with their numbers as ``"turns"``. A rater who did not answer a turn
+    has no answer to it.
+    """
+    counting = [answer for answer in answers if answer.rater in by_rater and not answer.reason]
     turns: dict[int, dict[str, Sequence[str]]] = {}
-    for answer in answers:
-        if "/" in answer.item and answer.rater in raters and not answer.reason:
-            turns.setdefault(int(answer.item.rpartition("/")[2]), {})[answer.rater] = answer.texts or ()
-    return dict(sorted(turns.items()))
-
-
-def _by_region(answers: Sequence[RawAnswer], raters: Collection[str]) -> list[dict[str, tuple[str, ...]]]:
-    """Return the answers about each group of matched regions by rater."""
-    return matched_answers(
-        {answer.rater: answer.regions for answer in answers if answer.rater in raters and not answer.reason}
-    )
+    for answer in counting:
+        if answer.turn is not None:
+            turns.setdefault(answer.turn, {})[answer.rater] = answer.texts or ()
+    of_raters = {answer.rater: answer.regions for answer in counting} if regions == "matched" else {}
+    try:
+        groups = [turns[number] for number in sorted(turns)] or matched_answers(of_raters)
+    except TooManyRegions:
+        return {"answers": {}, "excluded": excluded + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
+    return {
+        "answers": _clean(by_rater, form_of),
+        "excluded": excluded,
+        **({"groups": [_clean(group, form_of) for group in groups]} if groups else {}),
+        **({"turns": sorted(turns)} if turns else {}),
+    }
 
 
 def _controls_of_regions(task: Mapping[str, Any]) -> list[str]:
@@ -142,15 +147,6 @@ def _controls_of_regions(task: Mapping[str, Any]) -> list[str]:
         if control_kind(result) and "turn" not in result and region_of(result) is not None
     }
     return sorted(names)
-
-
-def _turns_of(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the annotations of a task, with the results of each turn of a dialogue by themselves."""
-    for annotation in mappings(task.get("annotations")):
-        by_turn: dict[Any, list[Mapping[str, Any]]] = {}
-        for entry in mappings(annotation.get("result")):
-            by_turn.setdefault(entry.get("turn"), []).append(entry)
-        yield from ({"result": results} for results in by_turn.values())
 
 
 def _given(
@@ -182,14 +178,14 @@ def count_annotations(task: Mapping[str, Any], *, with_agreed: bool = False) -> 
 
 
 def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the raw answers of a task, and the regions, other fields and their turns stored with them.
+    """Return the raw answers of a task, and the regions and other fields stored with them.
 
     The answers are control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; a project without texts
     has the answers to its other controls here. Texts are as they were written, raters in a fixed order. Marks
     for missing answers, splitting and limits are applied when the answers are used (`ml_backend.scoring.preparation`).
 
-    Answers of the project's reviewers are excluded unless the project counts them. If regions are compared by overlap,
-    ``"groups"`` contains the answers again, one mapping for each group of matched regions.
+    Answers of the project's reviewers are excluded unless the project counts them. If turns of a dialogue or matched
+    regions are compared, the answers are also there by turn or region (`_entry`).
 
     An annotation with texts for a TextArea that the label config no longer has, and without texts for the control, was
     made before the TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty.
@@ -216,13 +212,10 @@ def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any]
     except Exception as error:  # noqa: BLE001 - the same, and the texts are read
         nothing = {"answers": {}, "excluded": [["", NOT_READ.format(type(error).__name__)]]}
         fields = {name: {**nothing, "kind": ""} for name in reading.other_names}
-    # not part of the answers: their hash stays, and with it the marks on tasks that an earlier version read
-    turns = {name: entry.pop("turns") for name, entry in fields.items() if "turns" in entry}
     of_regions = _controls_of_regions(task) if regions else []
     beside: dict[str, Any] = {
         **regions,
         **({"fields": fields} if fields else {}),
-        **({"turns": turns} if turns else {}),
         **({"of_regions": of_regions} if of_regions else {}),
     }
     return answers if reading.controls else fields, beside
@@ -234,16 +227,10 @@ def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
 
 
 def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading) -> dict[str, Any]:
-    """Return the raw answers to one TextArea, and the groups of matched regions if they are compared."""
+    """Return the raw answers to one TextArea."""
     annotations = read_annotations(task, predictions=reading.settings.predictions_as_raters)
     raw, by_rater, listed = _given(task, annotations, control.name, reading, reading.history.get(control.name))
-    by_overlap = control.per_region and (reading.settings.regions == "matched" or is_repeated(control.name))
-    try:
-        groups = list(_turns(raw, by_rater).values()) or _by_region(raw, by_rater) if by_overlap else []
-    except TooManyRegions:
-        return {"answers": {}, "excluded": listed + [[rater, TOO_MANY_REGIONS] for rater in by_rater]}
-    answers = {"answers": _clean(by_rater, normalize_lines), "excluded": listed}
-    return answers | ({"groups": [_clean(group, normalize_lines) for group in groups]} if groups else {})
+    return _entry(raw, by_rater, listed, reading.settings.regions, normalize_lines)
 
 
 def texts_of(answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,14 +252,18 @@ def rater_order(rater: str) -> tuple[int, int, str]:
 
 
 def answers_hash(answers: Mapping[str, Any], fields: Mapping[str, Any] | None = None) -> str:
-    """Return the hash of answers with their exclusions, followed by a hash of the answers to other fields."""
+    """Return the hash of answers with their exclusions, followed by a hash of the answers to other fields.
+
+    The numbers of turns do not count: marks on tasks that an earlier version read stay.
+    """
     other_fields = {name: entry for name, entry in (fields or {}).items() if name not in answers}
     answered = {
         name: [entry["answers"], entry.get("groups")]
         for name, entry in other_fields.items()
         if any(entry["answers"].values())
     }
-    return _hash(answers) + (f"{OF_FIELDS}{_hash(answered)[:16] if answered else ''}" if other_fields else "")
+    texts = {name: {key: entry[key] for key in entry if key != "turns"} for name, entry in answers.items()}
+    return _hash(texts) + (f"{OF_FIELDS}{_hash(answered)[:16] if answered else ''}" if other_fields else "")
 
 
 def _hash(value: Any) -> str:

@@ -49,22 +49,21 @@ def other_entries(task: Mapping[str, Any]) -> list[FieldEntry]:
         field.
     """
     facts = task["facts"] or {}
-    turns: Mapping[str, list[int]] = facts.get("turns") or {}
     in_order = [
         (turn, field)
         for name, entry in (facts.get("fields") or {}).items()
         if name not in facts.get("of_regions", ())
-        for turn, field in _by_turn(name, entry, turns.get(name))
+        for turn, field in _by_turn(name, entry)
     ]
     return [field for _, field in sorted(in_order, key=lambda numbered: numbered[0])]
 
 
-def _by_turn(name: str, entry: Mapping[str, Any], turns: list[int] | None) -> Iterator[tuple[int, FieldEntry]]:
+def _by_turn(name: str, entry: Mapping[str, Any]) -> Iterator[tuple[int, FieldEntry]]:
     """Yield number and answers of each turn; -1 for a field of the whole task."""
-    if turns is None or not is_repeated(name):
+    if "turns" not in entry or not is_repeated(name):
         yield -1, FieldEntry(name, name, readable_name(name), entry)
         return
-    for turn, answers in zip(turns, entry["groups"], strict=True):
+    for turn, answers in zip(entry["turns"], entry["groups"], strict=True):
         of_turn = {"answers": answers, "excluded": [], "kind": entry["kind"]}
         yield turn, FieldEntry(name_in_turn(name, turn), name, readable_name(name, turn), of_turn)
 

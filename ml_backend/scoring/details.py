@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.answers import rater_order
-from ml_backend.scoring.preparation import PLACE
+from ml_backend.scoring.preparation import task_of
 from softirr.meaning.measures.languages import ENGLISH, language_of_text
 from softirr.meaning.measures.suitability import BUNDLED, language_record
 from softirr.numbers import plural
 
 if TYPE_CHECKING:
     from softirr.report.reason_counts import ReasonSummary
+    from softirr.report.result_parts import ItemAgreement
 
 MOST_REASONS = 200
 """Maximum number of text pairs of a task and field with a stored reason."""
@@ -34,23 +35,38 @@ def mean(agreements: Iterable[float | None]) -> float | None:
     return sum(defined) / len(defined) if defined else None
 
 
-def control_details(items: Sequence[Any]) -> dict[str, Any]:
-    """Return the details of one control of one task; the agreement of several groups of regions is their mean."""
-    pairs: dict[tuple[str, str], list[float]] = {}
-    matches: list[dict[str, Any]] = []
-    suggested: dict[str, list[str]] = {}
+def by_task(items: Iterable[ItemAgreement]) -> dict[int, list[ItemAgreement]]:
+    """Return the items of each task: the task itself, or its parts."""
+    of_tasks: dict[int, list[ItemAgreement]] = {}
     for item in items:
-        for a, b, value in item.pairs:
-            pairs.setdefault((a, b), []).append(value)
-        group = item.id.partition(PLACE)[2]  # number of the group of matched regions; empty for a whole task
-        matches += (match.to_dict() | ({"place": int(group)} if group else {}) for match in item.matches)
-        if group and item.suggestion:
-            suggested[group] = list(item.suggestion)
-    original = _by_rater(item.written for item in items)
+        of_tasks.setdefault(task_of(item.id), []).append(item)
+    return of_tasks
+
+
+def agreement_of(items: Sequence[ItemAgreement]) -> dict[str, Any]:
+    """Return the agreement of a task and of each two raters on it, which are means over its items."""
+    pairs: dict[tuple[str, str], list[float]] = {}
+    for a, b, value in (pair for item in items for pair in item.pairs):
+        pairs.setdefault((a, b), []).append(value)
     return {
         "agreement": mean(item.agreement for item in items),
-        "n_raters": max((item.n_raters for item in items), default=0),
         "pairs": [[a, b, mean(values)] for (a, b), values in pairs.items()],
+    }
+
+
+def control_details(items: Sequence[ItemAgreement]) -> dict[str, Any]:
+    """Return the details of one control of one task."""
+    matches: list[dict[str, Any]] = []
+    suggested: dict[str, list[str]] = {}
+    for number, item in enumerate(items):
+        is_part = not item.id.isdigit()  # a turn or a group of matched regions, and no whole task
+        matches += (match.to_dict() | ({"place": number} if is_part else {}) for match in item.matches)
+        if is_part and item.suggestion:
+            suggested[str(number)] = list(item.suggestion)
+    original = _by_rater(item.written for item in items)
+    return {
+        **agreement_of(items),
+        "n_raters": max((item.n_raters for item in items), default=0),
         "matches": matches,
         "unmatched": _by_rater(item.unmatched for item in items),
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),

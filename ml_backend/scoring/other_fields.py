@@ -10,8 +10,8 @@ import numpy as np
 
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.project_settings import ProjectSettings
-from ml_backend.scoring.details import without_items
-from ml_backend.scoring.preparation import RawAnswers, SharedTexts, add_entry, raw_field, task_of
+from ml_backend.scoring.details import agreement_of, by_task, without_items
+from ml_backend.scoring.preparation import RawAnswers, SharedTexts, add_entry, raw_field
 from softirr.answers.answer import RawField
 from softirr.answers.kinds import agreed_values
 from softirr.answers.missing import MissingMarks
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from softirr.meaning.measures.kinds import Scale
 
 SET = "set"
-Pair = tuple[str, str, float]
 
 
 @dataclass(frozen=True)
@@ -145,26 +144,22 @@ def field_of_task(
     return {rater: answers[rater] for rater in sorted(answers, key=rater_order)}, agreed
 
 
-def pairs_of_tasks(stored: RawAnswers, name: str, fit: FieldFit, settings: ProjectSettings) -> dict[int, list[Pair]]:
-    """Return how each two annotators' answers to one control agree, by task, compared as in the whole project.
+def agreements_of_tasks(
+    stored: RawAnswers, name: str, fit: FieldFit, settings: ProjectSettings
+) -> dict[int, dict[str, Any]]:
+    """Return how annotators' answers to one control agree, by task, compared as in the whole project (`agreement_of`).
 
-    A pair's agreement is the mean over the turns of a dialogue. Tasks with fewer than two values are left out.
+    Tasks with fewer than two values are left out.
     """
     from softirr.meaning.measures.kinds import KindMeasure
-    from softirr.report.fields import compared_pairs
+    from softirr.report.fields import compared_items
 
     try:
         table = _table(raw_field(stored, name), fit, settings)
     except InputError:  # no answer has a value of the kind
         return {}
-    values: dict[int, dict[tuple[str, str], list[float]]] = {}
-    for item, pairs in compared_pairs(table, KindMeasure(table, fit.scale)).items():
-        for a, b, value in pairs:
-            values.setdefault(task_of(item), {}).setdefault((a, b), []).append(value)
-    return {
-        task: [(*pair, sum(of_pair) / len(of_pair)) for pair, of_pair in pairs.items()]
-        for task, pairs in values.items()
-    }
+    items = compared_items(table, KindMeasure(table, fit.scale))
+    return {task: agreement_of(of_task) for task, of_task in by_task(items).items()}
 
 
 def fits_of(summary: Mapping[str, Any] | None) -> dict[str, FieldFit]:

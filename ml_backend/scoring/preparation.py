@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,16 +11,13 @@ from typing import Any, Self
 
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.project_settings import ProjectSettings
-from softirr.answers.answer import RawAnswer, RawField
+from softirr.answers.answer import REGION, TURN, RawAnswer, RawField, part_of
 from softirr.answers.missing import MissingMarks
 from softirr.answers.preparation import Work
 from softirr.answers.prepare import prepare_answers, table_of
 from softirr.answers.read_options import ReadOptions
 from softirr.answers.table import AnnotationTable
 from softirr.text import normalize
-
-PLACE = "#"
-"""Separates the number of a task and the number of a group of matched regions in the id of an item."""
 
 SharedTexts = dict[tuple[str, ...], tuple[str, ...]]
 """Answers met so far: equal ones are one object, because most occur often."""
@@ -29,11 +27,11 @@ RawAnswers = Iterable[tuple[int, Mapping[str, Any]]]
 
 def task_of(item: str) -> int:
     """Return the number of the task that an item is, or is a part of."""
-    return int(item.partition(PLACE)[0])
+    return int(re.split(f"[{TURN}{REGION}]", item)[0])
 
 
 def raw_field(answers: RawAnswers, control: str) -> RawField:
-    """Return the raw answers to one control; an item is a task, or a group of matched regions in it."""
+    """Return the raw answers to one control; an item is a task, or a turn or a group of matched regions in it."""
     raw, shared_texts = RawField(control, is_separate=True, is_merged=True), SharedTexts()
     for number, entries in answers:
         if control in entries:
@@ -45,12 +43,17 @@ def raw_field(answers: RawAnswers, control: str) -> RawField:
 
 def add_entry(raw: RawField, task: str, entry: Mapping[str, Any], shared_texts: SharedTexts) -> None:
     """Add the answers of a task to one control."""
-    groups = {f"{task}{PLACE}{n}": group for n, group in enumerate(entry.get("groups") or ())}
-    for item, by_rater in (groups or {task: entry["answers"]}).items():
+    groups, turns = entry.get("groups") or (), entry.get("turns")
+    items_of_task = (
+        [(task, turn, group) for turn, group in zip(turns, groups, strict=True)]
+        if turns
+        else [(part_of(task, REGION, number), None, group) for number, group in enumerate(groups)]
+    )
+    for item, turn, by_rater in items_of_task or [(task, None, entry["answers"])]:
         raw.items[item] = None
         for rater in sorted(by_rater, key=rater_order):
             texts = tuple(map(intern, by_rater[rater]))
-            raw.answers.append(RawAnswer(item, intern(rater), shared_texts.setdefault(texts, texts)))
+            raw.answers.append(RawAnswer(item, intern(rater), shared_texts.setdefault(texts, texts), turn=turn))
     raw.answers += (RawAnswer(task, rater, None, reason) for rater, reason in entry["excluded"])
 
 

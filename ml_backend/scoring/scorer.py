@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from ml_backend.scoring.details import control_details, mean, with_languages, without_items
+from ml_backend.scoring.details import by_task, control_details, mean, with_languages, without_items
 from ml_backend.scoring.measures import Decisions, LoadedMeasures, Stopped
-from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers, task_of
+from ml_backend.scoring.preparation import AnswerPreparation, RawAnswers
 from softirr.answers.missing import MarkCounts
 from softirr.provenance import Progress
 from softirr.report.inputs import AgreementOptions
@@ -81,12 +81,10 @@ class Scorer(LoadedMeasures):
         settings = preparation.settings
         for name in dict.fromkeys(name for entries in answers.values() for name in entries):
             present = [(number, entries) for number, entries in answers.items() if name in entries]
-            items: dict[int, list[Any]] = {}
             with self.alone_with(settings.measure, progress) as yielding:
                 table, measure = preparation.table(present, name), self.judged_measure(settings, decisions)
-                for item in item_agreement(table, measure, cache=self.cache(settings.measure), progress=yielding):
-                    items.setdefault(task_of(item.id), []).append(item)
-            for number, scored in items.items():
+                items = item_agreement(table, measure, cache=self.cache(settings.measure), progress=yielding)
+            for number, scored in by_task(items).items():
                 details[number]["controls"][name] = with_languages(control_details(scored), settings.measure)
         for entry in details.values():
             entry["agreement"] = mean(scored["agreement"] for scored in entry["controls"].values())

@@ -7,7 +7,7 @@ from typing import Any
 
 from ml_backend.project_settings import LOWEST, MEAN, TEXTS, ProjectSettings
 from ml_backend.scoring.details import mean
-from ml_backend.scoring.other_fields import FieldFit, pairs_of_tasks
+from ml_backend.scoring.other_fields import FieldFit, agreements_of_tasks
 
 Row = Mapping[str, Any]
 
@@ -72,14 +72,13 @@ def scored_by(
         return {row["number"]: dict(details[row["number"]]) for row in rows}
     stored = [(row["number"], row["fields"] or {}) for row in rows]
     fits_that_count = counting(fits, settings)
-    pairs = {name: pairs_of_tasks(stored, name, fit, settings) for name, fit in fits_that_count.items()}
+    of_tasks = {name: agreements_of_tasks(stored, name, fit, settings) for name, fit in fits_that_count.items()}
     scored = {}
     for number, _ in stored:
         fields = {name: entry for name, entry in details[number]["controls"].items() if "kind" not in entry}
         for name, fit in fits_that_count.items():
-            if compared := pairs[name].get(number):
-                agreement = mean(value for _, _, value in compared)
-                fields[name] = {"kind": fit.kind, "agreement": agreement, "pairs": list(map(list, compared))}
+            if compared := of_tasks[name].get(number):
+                fields[name] = {"kind": fit.kind, **compared}
         agreements = {name: entry["agreement"] for name, entry in fields.items() if entry["agreement"] is not None}
         names = _counted(agreements, settings.score)
         score = mean(agreements[name] for name in names)

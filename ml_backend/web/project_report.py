@@ -138,7 +138,7 @@ class ProjectReports:
             report,
             report_view.Names(context.names, item="task", rater="annotator", part_word=part_word),
             report_view.Links(
-                item=lambda item: links.queued(int(item.partition("#")[0])),
+                item=lambda item: links.queued(task_of(item)),
                 items=lambda items, title: links.tasks(_tasks(items), title) if items else None,
                 rater=lambda rater: links.annotated_by([rater], f"Answered by {context.names.get(rater, rater)}"),
                 judge=None if is_exact(summary) else f"../audit/{number}",

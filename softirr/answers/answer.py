@@ -25,6 +25,13 @@ MODEL = "model:"
 """Prefix of the names of raters that are models."""
 REFERENCE = "reference"
 """The rater who is what models are graded against, and no person."""
+TURN, REGION = "/", "#"
+"""Marks between a task and the number of a part of it that is an item: a turn of a dialogue, or matched regions."""
+
+
+def part_of(task: str, mark: str, number: int) -> str:
+    """Return the name of a part of a task that is an item, such as ``7/0`` for the first turn of task 7."""
+    return f"{task}{mark}{number}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,8 @@ class RawAnswer(NamedTuple):
         Regions with their texts; empty if the answer is about the whole item.
     line : int
         Line, row or number of the record, for messages.
+    turn : int or None
+        Number of a turn of a dialogue, which is the item then.
     """
 
     item: str
@@ -89,6 +98,7 @@ class RawAnswer(NamedTuple):
     reason: str = ""
     regions: tuple[tuple[Region, tuple[str, ...]], ...] = ()
     line: int = 0
+    turn: int | None = None
 
 
 @dataclass

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from softirr.answers.answer import AGREED
 from softirr.answers.kinds import TEXT
 from softirr.answers.labelstudio import TaskAnswers
 from softirr.answers.labelstudio_results import LABELS, Result, field_kinds, turn_names
@@ -171,9 +172,9 @@ class Export:
             self.n_prefilled[result.field] += isinstance(prefill, str) and result.texts == (prefill,)
 
     def count_results(self) -> None:
-        """Count the results of each control, and those that are not read."""
+        """Count the results of each control, and of unread types; agreed answers are left out."""
         names = self._pool_turns()
-        sources = [source for task in self.tasks.values() for source in task.sources]
+        sources = [source for task in self.tasks.values() for source in task.sources if source.reason != AGREED]
         kinds = field_kinds(source.results for source in sources)
         for source in sources:
             texts = {result.field for result in source.results if result.type == "textarea"}

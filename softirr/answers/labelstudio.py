@@ -139,7 +139,7 @@ def _rows(item: str, rater: str, results: Sequence[Result]) -> Iterator[RawAnswe
         regions = tuple(
             (result.region, result.texts) for result in turn_results if result.region is not None and turn is None
         )
-        yield RawAnswer(item if turn is None else f"{item}/{turn}", rater, texts, "", regions)
+        yield RawAnswer(item, rater, texts, "", regions, turn=turn)
 
 
 def task_id(task: Mapping[str, Any]) -> str:

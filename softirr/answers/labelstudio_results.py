@@ -206,6 +206,12 @@ def field_kinds(sources: Iterable[Iterable[Result]]) -> dict[str, str]:
     ----------
     sources : iterable of iterable of Result
         The results of each annotation.
+
+    Examples
+    --------
+    >>> result = {"type": "choices", "from_name": "side", "value": {"choices": ["left", "right"]}}
+    >>> field_kinds([results_of({"result": [result]})])
+    {'side': 'set'}
     """
     kinds: dict[str, str] = {}
     for results in sources:
@@ -218,21 +224,6 @@ def field_kinds(sources: Iterable[Iterable[Result]]) -> dict[str, str]:
                 if has_several or (kind == "ranking" and result.kind == "set"):
                     kinds[result.field] = "set"
     return kinds
-
-
-def field_controls(annotations: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the kind of each control that is not a text area and has a result in the annotations.
-
-    Examples
-    --------
-    >>> result = [{"type": "choices", "from_name": "side", "value": {"choices": ["left", "right"]}}]
-    >>> field_controls([{"result": result}])
-    {'side': 'set'}
-    """
-    results = (results_of(annotation) for annotation in annotations)
-    return field_kinds(
-        (result for result in of_annotation if result.type in CONTROL_KINDS) for of_annotation in results
-    )
 
 
 def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -84,6 +84,8 @@ class Work:
         Texts by item and rater.
     regions : dict of (str, str) to tuple
         Regions of these answers, with their texts.
+    turns : dict of str to set of int
+        Turns of each dialogue that somebody answered.
     """
 
     raw: RawField
@@ -93,6 +95,7 @@ class Work:
     source: RawInput
     answers: dict[Key, tuple[str, ...]] = field(default_factory=dict)
     regions: dict[Key, tuple[tuple[Region, tuple[str, ...]], ...]] = field(default_factory=dict)
+    turns: dict[str, set[int]] = field(default_factory=dict)
     texts_before_split: dict[Key, tuple[str, ...]] = field(default_factory=dict)
     items: dict[str, None] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)

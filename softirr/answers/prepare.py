@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from softirr.answers.answer import NEWER_DUPLICATE, OLDER_DUPLICATE, TAKEN_BACK, RawAnswer, RawField, RawInput
+from softirr.answers.answer import (
+    NEWER_DUPLICATE,
+    OLDER_DUPLICATE,
+    REGION,
+    TAKEN_BACK,
+    TURN,
+    RawAnswer,
+    RawField,
+    RawInput,
+    part_of,
+)
 from softirr.answers.kinds import AUTO, TEXT, find_kind
 from softirr.answers.missing import KEEP, MarkCounts, MissingMarks
 from softirr.answers.preparation import Key, Work, beyond_limits, has_too_much, read_values, separate_values
@@ -87,6 +97,7 @@ def prepare_answers(
         items=dict(raw.items),
     )
     _merge_repeats(work)
+    _name_turns(work)
     work.notes += (*rater_notes(work), *table_notes(work))
     _match_regions(work)
     _split_texts(work)
@@ -152,7 +163,8 @@ def _merge_repeats(work: Work) -> None:
     more: dict[Key, list[RawAnswer]] = {}
     for answer in work.raw.answers:
         name, input_name = work.name_of(answer.rater)
-        key, texts = (answer.item, name), answer.texts or ()
+        item = answer.item if answer.turn is None else part_of(answer.item, TURN, answer.turn)
+        key, texts = (item, name), answer.texts or ()
         is_ignored = ignored and not ignored.isdisjoint((name, input_name, answer.rater))
         if answer.reason and not work.raw.is_merged and work.answers.pop(key, None) is not None:
             more.pop(key, None)
@@ -165,13 +177,15 @@ def _merge_repeats(work: Work) -> None:
             work.n_blank += 1
             if work.empty == "missing":
                 continue
+        if answer.turn is not None:
+            work.turns.setdefault(answer.item, set()).add(answer.turn)
         if key not in work.answers:
             work.answers[key], work.regions[key] = texts, answer.regions
             continue
         work.n_repeated += 1
         if repeats == "refuse":
             raise InputError(
-                f"{work.source.location(answer.line)}: rater {name!r} has two answers for item {answer.item!r}: say "
+                f"{work.source.location(answer.line)}: rater {name!r} has two answers for item {item!r}: say "
                 f"with {option('repeats')} whether they are a set, or the first or last one counts."
             )
         if repeats == "set":
@@ -183,6 +197,14 @@ def _merge_repeats(work: Work) -> None:
     for key, answers in more.items():
         work.answers[key] += tuple(text for answer in answers for text in answer.texts or ())
         work.regions[key] += tuple(region for answer in answers for region in answer.regions)
+
+
+def _name_turns(work: Work) -> None:
+    """Make an item of each turn of a dialogue; whoever answered none has no answer, rather than an empty one."""
+    if work.turns:
+        work.answers = {key: texts for key, texts in work.answers.items() if key[0] not in work.turns}
+        turns = {item: [part_of(item, TURN, turn) for turn in sorted(work.turns.get(item, ()))] for item in work.items}
+        work.items = dict.fromkeys(name for item, names in turns.items() for name in names or [item])
 
 
 def _match_regions(work: Work) -> None:
@@ -213,7 +235,7 @@ def _match_regions(work: Work) -> None:
         except TooManyRegions:
             work.excluded += [Excluded(item, rater, TOO_MANY_REGIONS) for rater in by_rater]
             groups, by_rater = [], {}
-        answers |= {f"{item}#{number}": group for number, group in enumerate(groups)} or {item: by_rater}
+        answers |= {part_of(item, REGION, n): group for n, group in enumerate(groups)} or {item: by_rater}
     work.items = dict.fromkeys(answers)
     work.answers = {(item, rater): texts for item, by_rater in answers.items() for rater, texts in by_rater.items()}
 

@@ -17,6 +17,7 @@ from softirr.meaning.measures.pairs import PairScorer
 from softirr.numbers import plural
 from softirr.report.items import ItemOptions, item_agreements
 from softirr.report.key_figures import expected_agreement, headline, raters_below_the_others
+from softirr.report.result_parts import ItemAgreement
 from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
 from softirr.text import printable
 
@@ -65,14 +66,15 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
     """
     if not find_kind(table.kind).confusions:
         return ()
-    comparisons, size = ratings.comparisons, ratings.n_answers
+    order = _in_order(table)
+    comparisons, rank, size = ratings.comparisons, np.argsort(order), len(order)
     differ = np.flatnonzero(scores < 1)
-    a, b = ratings.answer[comparisons.left_rows[differ]], ratings.answer[comparisons.right_rows[differ]]
+    a, b = (rank[ratings.answer[rows[differ]]] for rows in (comparisons.left_rows, comparisons.right_rows))
     keys, key_index, counts = np.unique(pair_keys(a, b, size), return_inverse=True, return_counts=True)
     rows = []
     for number in np.argsort(-counts, kind="stable")[:_MOST].tolist():
         items = np.unique(comparisons.item[differ[key_index == number]]).tolist()
-        values = sorted("; ".join(table.texts_of(answer)) for answer in divmod(int(keys[number]), size))
+        values = sorted("; ".join(table.texts_of(order[index])) for index in divmod(int(keys[number]), size))
         examples = tuple(table.items[item] for item in items[:_MOST_ITEMS])
         rows.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
     return tuple(rows)
@@ -113,10 +115,8 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
     """
     if not find_kind(table.kind).confusions or len(table.answers) > MOST_CATEGORIES:
         return None
-    names = ["; ".join(table.texts_of(answer)) or NO_VALUE for answer in range(len(table.answers))]
-    order = sorted(range(len(names)), key=lambda answer: names[answer])
-    rank = np.argsort(order)
-    n, comparisons = len(order), ratings.comparisons
+    order = _in_order(table)
+    comparisons, rank, n = ratings.comparisons, np.argsort(order), len(order)
     first, second = rank[ratings.answer[comparisons.left_rows]], rank[ratings.answer[comparisons.right_rows]]
     upper = np.bincount(pair_keys(first, second, n), minlength=n * n).reshape(n, n)
     counts = np.maximum(upper, upper.T)
@@ -124,26 +124,30 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
         rater: tuple(np.bincount(rank[table.answer[table.rater == number]], minlength=n).tolist())
         for number, rater in enumerate(table.raters)
     }
-    categories = tuple(names[answer] for answer in order)
+    categories = tuple(_name(table, answer) for answer in order)
     return ConfusionMatrix(categories, tuple(map(tuple, counts.tolist())), labels)
 
 
-def compared_pairs(table: AnnotationTable, measure: KindMeasure) -> dict[str, tuple[tuple[str, str, float], ...]]:
-    """The equivalence of each two raters' answers, by item.
+def _in_order(table: AnnotationTable) -> list[int]:
+    """Numbers of the answers in the order of their names, whatever the order of the table's rows."""
+    return sorted(range(len(table.answers)), key=lambda answer: _name(table, answer))
+
+
+def _name(table: AnnotationTable, answer: int) -> str:
+    return "; ".join(table.texts_of(answer)) or NO_VALUE
+
+
+def compared_items(table: AnnotationTable, measure: KindMeasure) -> list[ItemAgreement]:
+    """The agreement of each item with two answers or more, and of each two raters on it.
 
     Parameters
     ----------
     table : AnnotationTable
         Table of a kind other than text.
-
-    Returns
-    -------
-    dict of str to tuple of (str, str, float)
-        Items with two answers or more; their mean is the item's agreement.
     """
     answers, ratings = AnswerScorer(table, PairScorer(measure, table.texts)), Ratings.of(table)
     items = item_agreements(answers, ratings, answers.of_comparisons(ratings), ItemOptions(matches=False))
-    return {item.id: item.pairs for item in items if item.pairs}
+    return [item for item in items if item.pairs]
 
 
 def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from ml_backend.labelstudio.answers import OF_FIELDS
 from ml_backend.labelstudio.config import other_controls
 from ml_backend.project_settings import effective
 from ml_backend.review.release import mark_state
-from ml_backend.scoring.details import mean
-from ml_backend.scoring.other_fields import FieldFit, pairs_of_tasks
+from ml_backend.scoring.other_fields import FieldFit, agreements_of_tasks
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 from softirr.report.fields import field_row
@@ -176,7 +175,7 @@ def test_texts_are_read_where_another_field_can_not_be(bench: Bench, monkeypatch
     def broken(*_: Any) -> dict[str, str]:
         raise TypeError
 
-    monkeypatch.setattr("ml_backend.labelstudio.answers.field_controls", broken)
+    monkeypatch.setattr("ml_backend.labelstudio.answers.field_kinds", broken)
     bench.sync()
     assert len(bench.fake.predictions()) == 12 and bench.row["summary"]["controls"]["findings"]["n_compared"] == 12
     assert "fields" not in bench.row["summary"]
@@ -221,8 +220,8 @@ def test_each_task_is_compared_as_in_the_whole_project(bench: Bench) -> None:
         fit = FieldFit.from_dict(json.loads(json.dumps(bench.row["summary"]["fits"][name])))
         items = softirr.agreement(tables[name]).items
         stored = dict(bench.store.fields(bench.row["id"]))
-        pairs = pairs_of_tasks(stored.items(), name, fit, project_settings)
-        of_tasks = {str(n): mean(value for _, _, value in pairs.get(n, ())) for n in stored}
+        scored = agreements_of_tasks(stored.items(), name, fit, project_settings)
+        of_tasks = {str(n): scored[n]["agreement"] if n in scored else None for n in stored}
         by_export = {item.id: item.agreement for item in items}
         assert {n for n, agreement in of_tasks.items() if agreement is None} == {
             n for n, agreement in by_export.items() if agreement is None

@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-import softirr
 from softirr.answers.region_overlap import MOST_REGIONS, TOO_MANY_REGIONS, matched_answers
 from softirr.answers.regions import Region
-from softirr.report.fields import field_row
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
 from tests.ml_backend.fake_project import region
@@ -79,51 +77,6 @@ def test_too_many_choices_on_regions_are_listed_and_stop_nothing(bench: Bench) -
     assert side["answers"] == {} and side["excluded"] == [[rater, TOO_MANY_REGIONS] for rater in ("1", "2")]
     (field,) = bench.row["summary"]["fields"]
     assert field["n_items"] == 1
-
-
-def filled(seed: int) -> FakeLabelStudio:
-    """Regions of annotators and of a model with a text and a category, in annotations of any order."""
-    rng, fake = random.Random(seed), FakeLabelStudio(CONFIG)
-
-    def marks() -> list[dict[str, Any]]:
-        results = []
-        for start in rng.sample((0, 3, 100), rng.randrange(3)):
-            name = f"r{rng.randrange(10**9)}"
-            results.append(marked(name, rng.choice(("fever", "chills", "rash")), start, start + 10))
-            category = {"type": "choices", "from_name": "side", "to_name": "text", "id": name}
-            results.append(category | {"value": {"start": start, "end": start + 10, "choices": [rng.choice("lr")]}})
-        return results
-
-    for _ in range(12):
-        task = fake.add_task()
-        for user in rng.sample((1, 2, 3), 3):
-            fake.annotate(task, user, [], result=marks())
-        fake.add_prediction(task, [], "gpt")
-        fake.tasks[task]["predictions"][-1]["result"] = marks()
-    return fake
-
-
-@pytest.mark.parametrize("models", [False, True])
-def test_regions_of_a_project_are_those_of_its_export(bench: Bench, models: bool) -> None:
-    """Items, intervals, models that are raters, and categories of regions, whatever the order of the annotations."""
-    bench.fake = filled(3)
-    bench.choose(regions="matched", predictions_as_raters=models)
-    file = bench.export()
-    bench.sync()
-    tables = softirr.read_texts(file, regions="matched", predictions_as_raters=models, kind="auto")
-    report = softirr.agreement(tables["findings"], "indel").to_dict()
-    of_project = bench.row["summary"]["controls"]["findings"]
-    assert of_project["n_raters"] == 3 + models
-    (field,) = bench.row["summary"]["fields"]
-    expected_field = field_row("side", softirr.agreement(tables["side"]).to_dict())
-    assert field["n_items"] == expected_field["n_items"]
-    for coefficient, expected in [
-        (field, expected_field),
-        *((of_project["coefficients"][name], of_export) for name, of_export in report["coefficients"].items()),
-    ]:
-        assert [coefficient["value"], *(coefficient["ci95"] or ())] == pytest.approx(
-            [expected["value"], *(expected["ci95"] or ())]
-        )
 
 
 @pytest.mark.parametrize("axes", [1, 2])

@@ -73,8 +73,32 @@ def test_an_annotator_without_a_turn_answers_no_other_item_in_an_export(bench: B
     bench.sync()
     table = softirr.read(bench.export(), control="gist")
     assert table.items == (f"{task}/0", f"{task}/1") and table.raters == ("1", "2")
-    observed = softirr.agreement(table, "exact").coefficients["observed_agreement"].value
-    assert observed == bench.row["summary"]["controls"][GIST]["coefficients"]["observed_agreement"]["value"] == 0.5
+    coefficients = softirr.agreement(table, "exact").to_dict()["coefficients"]
+    assert coefficients == bench.row["summary"]["controls"][GIST]["coefficients"]
+    assert coefficients["observed_agreement"]["value"] == 0.5
+
+
+def test_an_ignored_rater_makes_no_items_of_turns(bench: Bench) -> None:
+    task = bench.fake.add_task()
+    for user, results in ((1, []), (2, []), (3, turns("greets", "asks"))):
+        bench.fake.annotate(task, user, [], result=results)
+    table = softirr.read(bench.export(), control="gist", ignore_raters=["3"])
+    assert table.items == (str(task),) and table.raters == ("1", "2")
+
+
+def test_texts_about_the_messages_of_a_chat_are_compared_message_by_message(tmp_path: Path) -> None:
+    per_message = 'toName="chat" perRegion="true"'
+    config = f'<View><Chat name="chat" value="$chat"/><TextArea name="remark" {per_message}/></View>'
+    bench = Bench(tmp_path, FakeLabelStudio(config), measure="exact")
+    task = bench.fake.add_task()
+    for user, remarks in ((1, ("good", "rude")), (2, ("rude", "good"))):
+        messages = [{"id": f"m{turn}", "from_name": "chat", "type": "chatmessage", "value": {}} for turn in (0, 1)]
+        texts = [region([text], "remark", id=f"m{turn}") for turn, text in enumerate(remarks)]
+        bench.fake.annotate(task, user, [], result=[*messages, *texts])
+    bench.sync()
+    report = softirr.agreement(softirr.read(bench.export()), "exact").to_dict()
+    assert report["coefficients"] == bench.row["summary"]["controls"]["remark"]["coefficients"]
+    assert report["coefficients"]["observed_agreement"]["value"] == 0
 
 
 def test_report_counts_tasks_and_their_turns(bench: Bench) -> None:
@@ -173,5 +197,5 @@ def test_two_agreed_texts_of_a_turn_are_one_result(dialogue: Bench) -> None:
 def test_turns_without_stored_numbers_stay_one_field(dialogue: Bench) -> None:
     (task,) = dialogue.fake.tasks
     row = dialogue.task(task)
-    facts = {name: value for name, value in row["facts"].items() if name != "turns"}
-    assert [field.title for field in other_entries({**row, "facts": facts})][-1] == "tone"
+    del row["facts"]["fields"]["tone_{{idx}}"]["turns"]
+    assert [field.title for field in other_entries(row)][-1] == "tone"

@@ -1,4 +1,4 @@
-"""A project's numbers are those of the commands on its export, whatever settings, judgments and fields are combined."""
+"""A project's numbers are those of the commands on its export and on the sheets of its audits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ml_backend.review.computations import answer_requests
 from ml_backend.review.requests import LOOK, ProjectWork, RequestStore
 from ml_backend.store.reviews import ReviewStore
 from softirr.cli.main import main
-from softirr.meaning.policy.rules import PRESETS, Policy
+from softirr.meaning.policy.rules import Policy
 from tests.ml_backend.bench import Bench
 from tests.ml_backend.fake_label_studio import FakeLabelStudio
 from tests.ml_backend.fake_project import region
@@ -35,11 +35,6 @@ REVIEWER = 4
 NO_SEVERITY = Policy("ours", ignore=frozenset({"severity"}), split="semicolons")
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "as it is": ({}, ""),
-    "case": ({"casefold": True}, "--casefold"),
-    "a preset": ({"policy": PRESETS["any-severity"].to_dict()}, "--policy any-severity"),
-    "split": ({"policy": Policy(split="commas").to_dict()}, "--split commas"),
-    "no marks": ({"missing": "none"}, "--missing none"),
-    "models": ({"predictions_as_raters": True}, "--model-raters"),
     "all": (
         {"casefold": True, "predictions_as_raters": True, "missing": "auto,chills", "policy": NO_SEVERITY.to_dict()},
         "--casefold --model-raters --missing auto,chills --ignore severity --split semicolons",
@@ -126,9 +121,7 @@ def rounded(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("judged", [False, True])
-@pytest.mark.parametrize(
-    "case", [name if name in ("as it is", "all") else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
-)
+@pytest.mark.parametrize("case", CASES)
 def test_same_numbers(tmp_path: Path, case: str, judged: bool) -> None:
     project_options, options = CASES[case]
     bench = Bench(tmp_path / "bench", filled())

@@ -178,11 +178,8 @@ def _input(export: Export) -> RawInput:
         control = export.controls[name]
         raw_field = RawField(name, control.kind, repeats="set", is_separate=True, is_merged=True)
         for item, task in export.tasks.items():
-            answers = raw_answers(task, name, oldest=oldest)
-            turns = {answer.item for answer in answers if not answer.reason} - {item}
-            raw_field.items |= dict.fromkeys(sorted(turns, key=lambda turn: int(turn.rpartition("/")[2])) or [item])
-            # whoever answered no turn of a dialogue has no answer to it, rather than an empty one to another item
-            raw_field.answers += (answer for answer in answers if answer.reason or not turns or answer.item in turns)
+            raw_field.items[item] = None
+            raw_field.answers += raw_answers(task, name, oldest=oldest)
         raw_field.notes += export.control_notes(name, control)
         fields[name] = raw_field
     return RawInput("label-studio", fields, len(export.entries), request.line, export.names, notes)

@@ -256,6 +256,13 @@ def test_confused_values_are_counted_with_their_items():
     ]
 
 
+def test_values_that_are_confused_as_often_are_in_alphabetical_order():
+    rows = [["c", "b", "a"], ["b", "a", "c"]]
+    listed = [report_of(raters, "nominal").confusions for raters in (rows, rows[::-1])]
+    assert listed[0] == listed[1]
+    assert [confusion.values for confusion in listed[0]] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
 def test_the_same_value_everywhere_is_agreement():
     report = report_of([[3, 3], [3, 3]], "interval")
     assert report.coefficients["observed_agreement"].value == 1
