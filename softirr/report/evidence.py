@@ -16,6 +16,7 @@ from softirr.answers.ratings import Ints, Ratings
 from softirr.answers.sheets import Judgments
 from softirr.errors import InputError
 from softirr.json_object import JsonObject
+from softirr.meaning.measures.arrays import pair_keys
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import pairs_used_for
 from softirr.meaning.measures.suitability import BUNDLED, misfit_sentences, script_warnings
@@ -29,7 +30,6 @@ from softirr.statistics.evidence.judged import Collected, collect
 from softirr.statistics.evidence.known import Judged
 from softirr.statistics.evidence.record import Record, record_of, recorded_provenance
 from softirr.statistics.evidence.sampling_frames import Frames, seed_of
-from softirr.statistics.matching.answer_scorer import pair_keys
 
 Trio = tuple[Coefficient, Coefficient, Coefficient]
 

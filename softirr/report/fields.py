@@ -12,13 +12,14 @@ from softirr.answers.kinds import NO_VALUE, find_kind
 from softirr.answers.ratings import Floats, Ratings
 from softirr.answers.table import AnnotationTable
 from softirr.json_object import JsonObject
+from softirr.meaning.measures.arrays import pair_keys
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.numbers import plural
 from softirr.report.items import ItemOptions, item_agreements
 from softirr.report.key_figures import expected_agreement, headline, raters_below_the_others
 from softirr.report.result_parts import ItemAgreement
-from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.text import printable
 
 _MOST = 20

@@ -16,7 +16,7 @@ from softirr.answers.ratings import Floats, Ints, Ratings, item_means
 from softirr.answers.table import AnnotationTable
 from softirr.meaning.measures import DEFAULT_MEASURE, Measure
 from softirr.meaning.measures import measure as measure_by_name
-from softirr.meaning.measures.arrays import find_keys, mutual
+from softirr.meaning.measures.arrays import find_keys, mutual, pair_keys
 from softirr.meaning.measures.kinds import KindMeasure
 from softirr.meaning.measures.pairs import CacheOption, ProgressOption
 from softirr.meaning.policy.explain import explain
@@ -27,7 +27,7 @@ from softirr.report.inputs import AgreementOptions, table_from
 from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.report.result_parts import ItemAgreement, with_sources
 from softirr.report.scoring import Scoring, open_scoring
-from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from softirr.statistics.matching.consensus import MANY, Consensus, consensus
 
 _CERTAIN = 1e-12

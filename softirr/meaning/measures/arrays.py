@@ -51,6 +51,11 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
 
 
+def pair_keys(a: Ints, b: Ints, size: int) -> Ints:
+    """A number for each unordered pair of numbers below `size`: ``divmod(key, size)`` is the pair, the lower first."""
+    return np.asarray(np.minimum(a, b) * np.int64(size) + np.maximum(a, b))
+
+
 def unique_pairs(left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints, Callable[[Floats], Floats]]:
     """Each unordered pair of different numbers once, and a function that gives the directions of all pairs.
 
@@ -74,7 +79,7 @@ def unique_pairs(left_texts: Ints, right_texts: Ints) -> tuple[Ints, Ints, Calla
     different = np.flatnonzero(left_texts != right_texts)
     a, b = left_texts[different], right_texts[different]
     size = int(max(a.max(initial=0), b.max(initial=0))) + 1
-    keys, index = np.unique(np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True)
+    keys, index = np.unique(pair_keys(a, b, size), return_inverse=True)
 
     def restored(directions: Floats) -> Floats:
         result = np.ones((len(left_texts), 2), dtype=np.float64)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.meaning.measures.arrays import Bools, Floats, Ints, crossed, find_keys, mutual, numbered_pairs
+from softirr.meaning.measures.arrays import Bools, Floats, Ints, crossed, find_keys, mutual, numbered_pairs, pair_keys
 from softirr.meaning.measures.lexical import Exact
 from softirr.meaning.measures.protocols import Measure, Pairs
 from softirr.meaning.measures.stages import AskPairs, PreparedStage, Stage
@@ -56,18 +56,16 @@ class _DecidedTexts(PreparedStage):
         self.texts = texts
         numbers = {text: number for number, text in enumerate(texts)}
         self._n = max(len(numbers), 1)
-        keyed = sorted(
-            (min(numbers[a], numbers[b]) * self._n + max(numbers[a], numbers[b]), is_same)
-            for (a, b), is_same in decided.items()
-            if a != b and a in numbers and b in numbers
-        )
-        self._keys = np.array([key for key, _ in keyed], dtype=np.int64)
-        self._values = np.array([is_same for _, is_same in keyed], dtype=np.float64)
+        pairs = [(a, b) for a, b in decided if a != b and a in numbers and b in numbers]
+        first, second = np.array([(numbers[a], numbers[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2).T
+        keys = pair_keys(first, second, self._n)
+        order = np.argsort(keys)
+        self._keys = keys[order]
+        self._values = np.array([decided[pair] for pair in pairs], dtype=np.float64)[order]
 
     def directions(self, left_texts: Ints, right_texts: Ints, ask: AskPairs) -> Floats:
         """Ask about pairs that are not decided."""
-        keys = np.minimum(left_texts, right_texts) * self._n + np.maximum(left_texts, right_texts)
-        index, is_known = find_keys(self._keys, keys)
+        index, is_known = find_keys(self._keys, pair_keys(left_texts, right_texts, self._n))
         result = np.empty((len(left_texts), 2), dtype=np.float64)
         result[~is_known] = ask(left_texts[~is_known], right_texts[~is_known])
         result[is_known] = self._values[index[is_known]][:, None]

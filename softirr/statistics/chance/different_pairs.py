@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.ratings import Comparisons, Floats, Ints, Pooling, Ratings, sums
-from softirr.meaning.measures.arrays import find_keys
+from softirr.meaning.measures.arrays import find_keys, pair_keys
 from softirr.statistics.chance.expected import Chance
 
 
@@ -89,10 +89,10 @@ class DifferentPairs:
     @cached_property
     def rater_pair(self) -> Ints:
         """The rater pair that answered the items of both rows; if there is none, the number of rater pairs; (M,)."""
-        ratings, n = self.ratings, np.int64(self.ratings.n_raters)
+        ratings, n = self.ratings, self.ratings.n_raters
         rater_pairs = ratings.comparisons.rater_pairs
         r, s = ratings.rater[self.first], ratings.rater[self.second]
-        number, is_pair = find_keys(rater_pairs @ np.array([n, 1]), np.minimum(r, s) * n + np.maximum(r, s))
+        number, is_pair = find_keys(pair_keys(rater_pairs[:, 0], rater_pairs[:, 1], n), pair_keys(r, s, n))
         answered = np.sort(ratings.item * n + ratings.rater)
 
         def has(rows: Ints, rater: Ints) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.answers.ratings import Floats, Ints, Pooling
+from softirr.meaning.measures.arrays import pair_keys
 
 GRID = 65_536
 """Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
@@ -94,8 +95,7 @@ def different_pairs(k: Ints, l: Ints, n_answers: int) -> int:  # noqa: E741
     n_answers : int
         Number of answers of the table; every index is below it.
     """
-    low, high = np.minimum(k, l)[k != l], np.maximum(k, l)[k != l]
-    return len(np.unique(np.ravel_multi_index((low, high), (n_answers, n_answers))))
+    return len(np.unique(pair_keys(k, l, n_answers)[k != l]))
 
 
 @dataclass(frozen=True, eq=False)

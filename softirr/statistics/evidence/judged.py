@@ -11,12 +11,12 @@ import numpy as np
 
 from softirr.answers.sheets import CANT_TELL, FIRST_MORE_GENERAL, SAME, SECOND_MORE_GENERAL, Judgments, checked
 from softirr.errors import InputError
+from softirr.meaning.measures.arrays import pair_keys
 from softirr.meaning.policy.measure import policy_of
 from softirr.numbers import plural
 from softirr.statistics.coefficients.matrix import matrix_agreement
 from softirr.statistics.evidence.known import FormerPairs, Judged, known_pairs
 from softirr.statistics.evidence.sampling_frames import Frames, digest, is_of_item, stem
-from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.text import normalize
 
 ONLY = 1

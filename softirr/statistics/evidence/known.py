@@ -9,9 +9,8 @@ import numpy as np
 
 from softirr.answers.ratings import Floats, Ints
 from softirr.meaning.measures import Measure
-from softirr.meaning.measures.arrays import find_keys
+from softirr.meaning.measures.arrays import find_keys, pair_keys
 from softirr.meaning.measures.known_pairs import Terminologies, decisions_of, sources_of
-from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.text import normalize
 
 

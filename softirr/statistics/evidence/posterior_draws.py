@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 
 from softirr.answers.ratings import Floats, Ints, sums
+from softirr.meaning.measures.arrays import pair_keys
 from softirr.statistics.coefficients.registry import ByMeasure
 from softirr.statistics.draws import Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
-from softirr.statistics.matching.answer_scorer import pair_keys
 from softirr.statistics.weights_and_scores import ScoreDraws, number_format
 
 Index = Ints | slice

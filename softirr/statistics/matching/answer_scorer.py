@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softirr.answers.kinds import find_kind
 from softirr.answers.ratings import Floats, Ints, OrderedRatings, Ratings
-from softirr.meaning.measures.arrays import crossed, mutual
+from softirr.meaning.measures.arrays import crossed, mutual, pair_keys
 from softirr.statistics.matching.assignment import batched_set_equivalence, check_method, grid_set_equivalence
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 # Text pairs that are requested at once: enough to keep a model busy, few enough to bound the memory.
 _ASKED_AT_ONCE = 1 << 18
-
-
-def pair_keys(a: Ints, b: Ints, size: int) -> Ints:
-    """A number for each unordered pair of numbers below `size`: ``divmod(key, size)`` is the pair, the lower first."""
-    return np.asarray(np.minimum(a, b) * np.int64(size) + np.maximum(a, b))
 
 
 class AnswerScorer:

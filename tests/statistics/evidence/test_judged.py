@@ -11,6 +11,7 @@ import softirr
 from softirr import AnnotationTable
 from softirr.audit import ONLY, Judgments, draw_sheet
 from softirr.errors import InputError
+from softirr.meaning.measures.arrays import pair_keys
 from softirr.meaning.measures.known_pairs import Decisions
 from softirr.meaning.measures.pairs import PairScorer
 from softirr.provenance import Provenance
@@ -19,7 +20,7 @@ from softirr.statistics.evidence.judged import collect, judges_agreement
 from softirr.statistics.evidence.known import FormerPairs, Judged
 from softirr.statistics.evidence.record import record_of
 from softirr.statistics.evidence.sampling_frames import Frames, is_of_item
-from softirr.statistics.matching.answer_scorer import AnswerScorer, pair_keys
+from softirr.statistics.matching.answer_scorer import AnswerScorer
 from tests.statistics.evidence.concepts import answers as rows_of
 from tests.statistics.evidence.concepts import truth
 
