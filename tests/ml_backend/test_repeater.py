@@ -98,6 +98,7 @@ def test_texts_about_the_messages_of_a_chat_are_compared_message_by_message(tmp_
     bench.sync()
     report = softirr.agreement(softirr.read(bench.export()), "exact").to_dict()
     assert report["coefficients"] == bench.row["summary"]["controls"]["remark"]["coefficients"]
+    assert "2 turns, 2 annotators" in headline_lines(bench.row)[1]
     assert report["coefficients"]["observed_agreement"]["value"] == 0
 
 
