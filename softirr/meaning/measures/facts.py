@@ -26,7 +26,11 @@ LONGEST = 2_000
 """Maximum number of characters of a text; the facts of longer texts are not read."""
 MOST_WORDS = 12
 """Maximum number of words of a text; negations and sides of longer texts are not read."""
-_FRACTION = re.compile("(?:([0-9]{1,9})\\s?)?([½⅓⅔¼¾⅛⅜⅝⅞])")
+_FRACTION = re.compile(
+    r"(?:([0-9]{1,9})\s?)?([½⅓⅔¼¾⅛⅜⅝⅞])"
+    r"|(?<![\w.,/-])([0-9]{1,9})\s(?=1/2|[12]/3|[13]/4|[1357]/8)([1-7])/([2348])(?![\w/]|[.,]\d)"
+)
+"""A fraction in one character, or with a slash after a number: without one, 3/4 may mean two grades."""
 _LIST_GAP = re.compile(r"[\s,;&+x×]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
 _SIGN = re.compile(
     r"(?:(?<=[A-Z0-9])|(?<=\b[A-Z][a-z]))[+−-](?:ve\b)?(?=$|[\s,;)/])|(?<=\s)[+−-]ve\b"
@@ -87,6 +91,12 @@ class TextFacts:
         return [value for value in self.values if value.quantity == quantity]
 
 
+def _decimal(fraction: re.Match[str]) -> str:
+    """A fraction, with the number before it, as a decimal number."""
+    below_one = unicodedata.numeric(fraction[2]) if fraction[2] else int(fraction[4]) / int(fraction[5])
+    return f"{int(fraction[1] or fraction[3] or 0) + round(below_one, 3):.10g}"
+
+
 @lru_cache(maxsize=1 << 17)
 def facts_of(text: str) -> TextFacts:
     """Read the facts of a normalized text.
@@ -98,7 +108,7 @@ def facts_of(text: str) -> TextFacts:
     """
     if len(text) > LONGEST:
         return TextFacts((), text, text, True, (), (), ())
-    text = _FRACTION.sub(lambda match: f"{int(match[1] or 0) + round(unicodedata.numeric(match[2]), 3):.10g}", text)
+    text = _FRACTION.sub(_decimal, text)
     unread = unread_spans(text)
     values = _values(text, unread)
     words = _denials(text)
