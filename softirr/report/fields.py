@@ -75,7 +75,7 @@ def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tupl
     rows = []
     for number in np.argsort(-counts, kind="stable")[:_MOST].tolist():
         items = np.unique(comparisons.item[differ[key_index == number]]).tolist()
-        values = sorted("; ".join(table.texts_of(order[index])) for index in divmod(int(keys[number]), size))
+        values = ["; ".join(table.texts_of(order[index])) for index in divmod(int(keys[number]), size)]
         examples = tuple(table.items[item] for item in items[:_MOST_ITEMS])
         rows.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
     return tuple(rows)
@@ -88,8 +88,8 @@ class ConfusionMatrix(JsonObject):
     Attributes
     ----------
     categories : tuple of str
-        All answers that occur, in the order of the kind or the alphabet; several values of one answer are joined by
-        semicolons.
+        All answers that occur, in the order of their numbers or the alphabet; several values of an answer are joined
+        by semicolons.
     pairs : tuple of tuple of int
         Pairs of answers to one item by their two categories: symmetric, with agreement on the diagonal.
     labels : dict of str to tuple of int
@@ -130,8 +130,13 @@ def confusion_matrix(table: AnnotationTable, ratings: Ratings) -> ConfusionMatri
 
 
 def _in_order(table: AnnotationTable) -> list[int]:
-    """Numbers of the answers in the order of their names, whatever the order of the table's rows."""
-    return sorted(range(len(table.answers)), key=lambda answer: _name(table, answer))
+    """Numbers of the answers in the order of their values or names, whatever the order of the table's rows."""
+    number = find_kind(table.kind).number
+
+    def order(answer: int) -> tuple[list[float], str]:
+        return [number(text) for text in table.texts_of(answer)] if number else [], _name(table, answer)
+
+    return sorted(range(len(table.answers)), key=order)
 
 
 def _name(table: AnnotationTable, answer: int) -> str:

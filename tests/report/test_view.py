@@ -222,3 +222,9 @@ class TestRows:
         (row,) = view(report | {"fields": [field_row("place", report)]}).fields
         assert row.categories == ["left", "right"] and row.confusion == [[1, 1], [1, 0]]
         assert row.labels == {"ann": [2, 0], "bob": [1, 1]}
+
+    def test_ratings_are_in_the_order_of_their_numbers(self) -> None:
+        rows = [("1", "ann", "10"), ("1", "bob", "9"), ("2", "ann", "9"), ("2", "bob", "9")]
+        report = softirr.agreement(replace(softirr.AnnotationTable.from_answers(rows), kind="ordinal"))
+        assert report.confusion_matrix is not None and report.confusion_matrix.categories == ("9", "10")
+        assert [confusion.values for confusion in report.confusions] == [("9", "10")]
