@@ -44,8 +44,8 @@ TOGETHER = {
 
 @pytest.hookimpl(optionalhook=True)  # there are runs without pytest-xdist
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One process more than processors: in most of their time, the tests of servers and browsers wait for them."""
-    return (os.cpu_count() or 1) + 1
+    """One process more than processors with slow tests, which wait for servers and browsers most of their time."""
+    return (os.cpu_count() or 1) + (config.option.markexpr != "not slow")
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
