@@ -74,7 +74,7 @@ def fit_english(texts: Sequence[str], labels: Sequence[float], seed: int) -> tup
             optimizer.step()
         for group in optimizer.param_groups:
             group["lr"] *= 0.4
-    return table.weight.detach().squeeze(1).numpy(), float(bias)
+    return table.weight.detach().squeeze(1).numpy(), float(bias.detach())
 
 
 def _foreign_looking_words(
