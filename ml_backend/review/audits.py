@@ -220,7 +220,7 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
 
 
 def unused_sentence(audit: Mapping[str, Any] | None) -> str:
-    """Return how many judged pairs are no longer in the project; empty if all are.
+    """Return how many judged pairs do not count as pairs of the project, and why; empty if all count.
 
     Parameters
     ----------
@@ -229,12 +229,11 @@ def unused_sentence(audit: Mapping[str, Any] | None) -> str:
     """
     if not audit or not audit["unused"]:
         return ""
-    unused = audit["unused"]
-    pairs = plural(unused + audit["judgments"], "judged pair")
-    verbs = ("is", "it informs") if unused == 1 else ("are", "they inform")
+    pairs = plural(audit["unused"] + audit["judgments"], "judged pair")
+    pronoun = "it" if audit["unused"] == 1 else "them"
     return (
-        f"{unused:,} of {pairs} {verbs[0]} no longer in the project, because answers or settings changed; "
-        f"{verbs[1]} the calibration only."
+        f"{audit['unused']:,} of {pairs} can inform the calibration only, or nothing: answers or settings changed, so "
+        f"that the project no longer has {pronoun}, or a terminology or a decision settles {pronoun}."
     )
 
 

@@ -54,7 +54,7 @@ class AuditSummary(JsonObject):
     asked : int
         Pairs of texts in the sheets.
     unused : int
-        Judged pairs that are no longer pairs of the table.
+        Judged pairs that are no longer pairs of the table, or are known without judgments.
     plain : dict of str to float or None
         The coefficients by the measure alone.
     off : dict of str to float or None
@@ -172,11 +172,11 @@ def judgment_notes(collected: Collected) -> tuple[str, ...]:
     """Sentences on pairs in the sheets that do not count as judged."""
     result = []
     if collected.unused:
-        unused, n_judged = collected.unused, collected.unused + len(collected.judged.keys)
+        pairs = plural(collected.unused + len(collected.judged.keys), "judged pair")
+        pronoun = "it" if collected.unused == 1 else "them"
         result.append(
-            f"{unused:,} of {plural(n_judged, 'judged pair')} of texts "
-            f"{'is no longer a pair' if unused == 1 else 'are no longer pairs'} of this table and "
-            f"{'informs' if unused == 1 else 'inform'} the calibration only."
+            f"{collected.unused:,} of {pairs} of texts can inform the calibration only, or nothing: this table no "
+            f"longer has {pronoun}, or a terminology or a decision settles {pronoun}."
         )
     if collected.unsure:
         result.append(

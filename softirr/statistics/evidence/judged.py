@@ -32,7 +32,7 @@ class Collected:
     n_pairs : int
         Different pairs of texts in the sheets.
     unused : int
-        Judged pairs that are no longer pairs of the table: they inform the calibration only.
+        Judged pairs that inform the calibration only, as the table no longer has them, or nothing, as they are known.
     unsure : int
         Pairs that all of their judges left undecided.
     agreement : dict or None
