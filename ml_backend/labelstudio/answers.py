@@ -84,16 +84,13 @@ def _region_fields(
     return {"regions": regions} if regions else {}
 
 
-def _other_fields(task: Mapping[str, Any], reading: Reading) -> dict[str, dict[str, Any]]:
+def _other_fields(task: Mapping[str, Any], annotations: TaskAnswers, reading: Reading) -> dict[str, dict[str, Any]]:
     """Return the answers to controls of other kinds as `read_task` does, with ``"kind"``.
 
     Fields that nobody answered in the task are included: they list who skipped it, and an empty set of choices is an
     answer. The turns of a dialogue are groups.
     """
-    if not reading.other_names:
-        return {}
     fields: dict[str, Any] = {}
-    annotations = read_annotations(task, predictions=reading.settings.predictions_as_raters)
     kinds = field_kinds(source.results for source in annotations.sources)
     for name in reading.other_names:
         answers, by_rater, listed = _given(task, annotations, name, reading, None)
@@ -203,12 +200,13 @@ def read_task(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any]
         task = with_turns(
             task, [*(reading.names or ()), *(control.name for control in reading.controls), *reading.other_names]
         )
-        answers = {control.name: _control_answers(task, control, reading) for control in reading.controls}
+        read = read_annotations(task, predictions=reading.settings.predictions_as_raters)
+        answers = {control.name: _control_answers(task, read, control, reading) for control in reading.controls}
         regions = _region_fields(task, reading.controls, answers)
     except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
         return _nothing_read(reading, NOT_READ.format(type(error).__name__)), {}
     try:
-        fields = _other_fields(task, reading)
+        fields = _other_fields(task, read, reading)
     except Exception as error:  # noqa: BLE001 - the same, and the texts are read
         nothing = {"answers": {}, "excluded": [["", NOT_READ.format(type(error).__name__)]]}
         fields = {name: {**nothing, "kind": ""} for name in reading.other_names}
@@ -226,9 +224,10 @@ def _nothing_read(reading: Reading, reason: str) -> dict[str, Any]:
     return {name: {"answers": {}, "excluded": [["", reason]]} for name in names}
 
 
-def _control_answers(task: Mapping[str, Any], control: Control, reading: Reading) -> dict[str, Any]:
+def _control_answers(
+    task: Mapping[str, Any], annotations: TaskAnswers, control: Control, reading: Reading
+) -> dict[str, Any]:
     """Return the raw answers to one TextArea."""
-    annotations = read_annotations(task, predictions=reading.settings.predictions_as_raters)
     raw, by_rater, listed = _given(task, annotations, control.name, reading, reading.history.get(control.name))
     return _entry(raw, by_rater, listed, reading.settings.regions, normalize_lines)
 
