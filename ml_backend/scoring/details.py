@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.scoring.preparation import task_of
+from softirr.answers.answer import whole_of
 from softirr.meaning.measures.languages import ENGLISH, language_of_text
 from softirr.meaning.measures.suitability import BUNDLED, language_record
 from softirr.numbers import plural
@@ -59,7 +60,7 @@ def control_details(items: Sequence[ItemAgreement]) -> dict[str, Any]:
     matches: list[dict[str, Any]] = []
     suggested: dict[str, list[str]] = {}
     for number, item in enumerate(items):
-        is_part = not item.id.isdigit()  # a turn or a group of matched regions, and no whole task
+        is_part = whole_of(item.id) != item.id  # a turn or a group of matched regions
         matches += (match.to_dict() | ({"place": number} if is_part else {}) for match in item.matches)
         if is_part and item.suggestion:
             suggested[str(number)] = list(item.suggestion)

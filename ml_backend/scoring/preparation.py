@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import Any, Self
 
 from ml_backend.labelstudio.answers import rater_order
 from ml_backend.project_settings import ProjectSettings
-from softirr.answers.answer import REGION, TURN, RawAnswer, RawField, part_of
+from softirr.answers.answer import REGION, RawAnswer, RawField, part_of, whole_of
 from softirr.answers.missing import MissingMarks
 from softirr.answers.preparation import Work
 from softirr.answers.prepare import prepare_answers, table_of
@@ -27,7 +26,7 @@ RawAnswers = Iterable[tuple[int, Mapping[str, Any]]]
 
 def task_of(item: str) -> int:
     """Return the number of the task that an item is, or is a part of."""
-    return int(re.split(f"[{TURN}{REGION}]", item)[0])
+    return int(whole_of(item))
 
 
 def raw_field(answers: RawAnswers, control: str) -> RawField:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -32,6 +33,17 @@ TURN, REGION = "/", "#"
 def part_of(task: str, mark: str, number: int) -> str:
     """Return the name of a part of a task that is an item, such as ``7/0`` for the first turn of task 7."""
     return f"{task}{mark}{number}"
+
+
+def whole_of(item: str) -> str:
+    """Return the task that an item is a part of, or the item itself.
+
+    Examples
+    --------
+    >>> whole_of(part_of("7", TURN, 0)), whole_of("7")
+    ('7', '7')
+    """
+    return re.sub(rf"[{TURN}{REGION}]\d+$", "", item)
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Collection, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from softirr.answers.answer import MODEL, RawInput
+from softirr.answers.answer import MODEL, RawInput, whole_of
 from softirr.answers.frames_and_lists import frame_rows, is_frame
 from softirr.answers.kinds import TEXT
 from softirr.answers.prepare import prepare
@@ -29,8 +28,6 @@ from softirr.text import listed, shown
 
 _PEEKED = 3
 """Rows that the format of a table is recognized by."""
-_PART = re.compile(r"[#/]\d+$")
-"""End of the name of an item that is a region or a turn of a task."""
 
 
 @takes_read_options
@@ -131,7 +128,7 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
 
 def _weights_of(table: AnnotationTable, weights: Mapping[str, str], has_parts: bool) -> dict[str, str]:
     """Return the weight of each item of a table; a region or a turn of a task has the weight of its task."""
-    tasks = {item: _PART.sub("", item) if has_parts else item for item in table.items}
+    tasks = {item: whole_of(item) if has_parts else item for item in table.items}
     return {item: weights.get(item, weights.get(task, "")) for item, task in tasks.items()}
 
 
