@@ -17,7 +17,6 @@ from ml_backend.store.database import Row
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError
-from softirr.numbers import plural
 from softirr.report.key_figures import headline
 from softirr.statistics.coefficients.registry import coefficient_title
 
@@ -219,7 +218,7 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
     }
 
 
-def unused_sentence(audit: Mapping[str, Any] | None) -> str:
+def unused_judgments(audit: Mapping[str, Any] | None) -> str:
     """Return how many judged pairs do not count as pairs of the project, and why; empty if all count.
 
     Parameters
@@ -227,14 +226,11 @@ def unused_sentence(audit: Mapping[str, Any] | None) -> str:
     audit : mapping or None
         The summary of the judgments in the report on the field.
     """
+    from softirr.report.evidence import unused_sentence
+
     if not audit or not audit["unused"]:
         return ""
-    pairs = plural(audit["unused"] + audit["judgments"], "judged pair")
-    pronoun = "it" if audit["unused"] == 1 else "them"
-    return (
-        f"{audit['unused']:,} of {pairs} can inform the calibration only, or nothing: answers or settings changed, so "
-        f"that the project no longer has {pronoun}, or a terminology or a decision settles {pronoun}."
-    )
+    return unused_sentence(audit["unused"], audit["judgments"], "the project")
 
 
 def sheet_rows(audit: Row, judgments: Sequence[Row]) -> list[list[Any]]:

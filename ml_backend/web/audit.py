@@ -116,7 +116,7 @@ def judge(which: int) -> Response:
     body, project = json_body(), current_project()
     record = _audit(project, which)
     name = _judge(project, body.get("judge"))
-    if body.get("verdict") not in list(audits.VERDICTS):
+    if body.get("verdict") not in (*audits.VERDICTS,):
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
     rows, finished = _rows(record, body.get("rows")), _complete(record)
     reviews().judge(which, rows, name, body["verdict"])
@@ -189,7 +189,7 @@ def _view(project: Row, record: Row) -> dict[str, Any]:
         "id": record["id"],
         "status": status,
         "problem": problem,
-        "unused": audits.unused_sentence(audited),
+        "unused": audits.unused_judgments(audited),
         "wanted": record["wanted"],
         "n_pairs": len(record["sheet"]),
         "judges": [{"name": name, "n": n} for name, n in judges.items()],

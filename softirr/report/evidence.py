@@ -168,16 +168,20 @@ class Estimated(Scored):
         return AuditSummary(n, collected.n_pairs, unused, measured, off, needed, judges, collected.agreement)
 
 
+def unused_sentence(n_unused: int, n_judgments: int, source: str) -> str:
+    """Sentence on judged pairs that a source, such as ``this table``, does not have, or that are known anyway."""
+    pairs, pronoun = plural(n_unused + n_judgments, "judged pair"), "it" if n_unused == 1 else "them"
+    return (
+        f"{n_unused:,} of {pairs} of texts can inform the calibration only, or nothing: {source} no longer has "
+        f"{pronoun}, or a terminology or a decision settles {pronoun}."
+    )
+
+
 def judgment_notes(collected: Collected) -> tuple[str, ...]:
     """Sentences on pairs in the sheets that do not count as judged."""
     result = []
     if collected.unused:
-        pairs = plural(collected.unused + len(collected.judged.keys), "judged pair")
-        pronoun = "it" if collected.unused == 1 else "them"
-        result.append(
-            f"{collected.unused:,} of {pairs} of texts can inform the calibration only, or nothing: this table no "
-            f"longer has {pronoun}, or a terminology or a decision settles {pronoun}."
-        )
+        result.append(unused_sentence(collected.unused, len(collected.judged.keys), "this table"))
     if collected.unsure:
         result.append(
             f"{plural(collected.unsure, 'pair was', 'pairs were')} judged as "
