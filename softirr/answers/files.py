@@ -150,7 +150,7 @@ def _raw(source: Any, options: ReadOptions, progress: Progress | None) -> tuple[
     if is_frame(source):
         rows, options = frame_rows(source, options)
         request = Request("A data frame", options)
-        _refuse_options(rows.has, request)
+        _refuse_options(rows.reader_options, request)
         return rows_input(rows, request), request, None
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
@@ -162,7 +162,7 @@ def _raw(source: Any, options: ReadOptions, progress: Progress | None) -> tuple[
     opened = Source(source, encoding=options.encoding, progress=progress)
     request = Request(opened.name, options)
     content = _content(opened, request)
-    _refuse_options(content.has if isinstance(content, Rows) else ("encoding",), request)
+    _refuse_options(content.reader_options if isinstance(content, Rows) else ("encoding",), request)
     if isinstance(content, Rows):
         content = _of_rows(content, request)
     elif not isinstance(content, RawInput):

@@ -88,7 +88,7 @@ def frame_rows(frame: Any, options: ReadOptions) -> tuple[Rows, ReadOptions]:
     if None in cells:
         raise InputError("This data frame gives its columns in an unknown form: use pandas, polars or pyarrow.")
     rows = enumerate(zip(*levels.values(), *cells, strict=True), start=1)
-    return Rows("The data frame", "frame", columns, rows, blank="missing", has=("header",)), options
+    return Rows("The data frame", "frame", columns, rows, blank="missing", reader_options=("header",)), options
 
 
 def _index_levels(frame: Any, names: Sequence[str], *, lacks_item: bool) -> dict[str, list[Any]]:

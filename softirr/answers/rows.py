@@ -57,7 +57,7 @@ class Rows:
         unless it is null, or a missing answer.
     has_values : bool
         Whether numbers and dates are answers, as in fields that are not texts.
-    has : tuple of str
+    reader_options : tuple of str
         Which of the options of `OPTIONS_OF_FORM` its reader has.
     """
 
@@ -70,7 +70,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     blank: str = "empty"
     has_values: bool = False
-    has: tuple[str, ...] = OPTIONS_OF_FORM
+    reader_options: tuple[str, ...] = OPTIONS_OF_FORM
 
     def __iter__(self) -> Iterator[Row]:
         """Yield rows; MemoryError before the memory is full, as the last megabyte takes a failed system call a row."""

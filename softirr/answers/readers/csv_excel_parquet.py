@@ -70,7 +70,7 @@ def _read_workbook(source: Source, request: Request) -> Rows:
         for number, cells in chain(first, rows)
     )
     header, body = with_header(padded, source.name, request.options)
-    return Rows(source.name, "xlsx", header, body, notes=notes, has=("header", "sheet"))
+    return Rows(source.name, "xlsx", header, body, notes=notes, reader_options=("header", "sheet"))
 
 
 def _needed(package: str, what: str) -> Any:
@@ -177,7 +177,7 @@ def _read_parquet(source: Source, request: Request) -> Rows:
                     number += 1
                     yield number, cells
 
-    return Rows(source.name, "parquet", columns, rows(), blank="null missing", has=())
+    return Rows(source.name, "parquet", columns, rows(), blank="null missing", reader_options=())
 
 
 def _read_delimited(source: Source, request: Request, delimiter: str | None = None) -> Rows:
@@ -193,8 +193,8 @@ def _read_delimited(source: Source, request: Request, delimiter: str | None = No
         )
     columns, body = with_header(_lines(source, mark), source.name, request.options)
     rows = _checked(source.name, columns, body, has_header=request.options.header != "none")
-    format, has = "tsv" if mark == "\t" else "csv", ("header", "encoding")
-    return Rows(source.name, format, columns, rows, unit="line", delimiter=mark, has=has)
+    format, reader_options = "tsv" if mark == "\t" else "csv", ("header", "encoding")
+    return Rows(source.name, format, columns, rows, unit="line", delimiter=mark, reader_options=reader_options)
 
 
 def _lines(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:

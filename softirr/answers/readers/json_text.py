@@ -244,7 +244,13 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
             f"({error.strerror})."
         ) from None
     return Rows(
-        name, format, tuple(columns), _kept_rows(rows, columns), "line", blank="null missing", has=("encoding",)
+        name,
+        format,
+        tuple(columns),
+        _kept_rows(rows, columns),
+        "line",
+        blank="null missing",
+        reader_options=("encoding",),
     )
 
 
