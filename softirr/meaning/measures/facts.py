@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from string import ascii_letters
@@ -28,7 +29,7 @@ MOST_WORDS = 12
 """Maximum number of words of a text; negations and sides of longer texts are not read."""
 _FRACTION = re.compile(
     r"(?:([0-9]{1,9})\s?)?([½⅓⅔¼¾⅛⅜⅝⅞])"
-    r"|(?<![\w.,/-])([0-9]{1,9})\s(?=1/2|[12]/3|[13]/4|[1357]/8)([1-7])/([2348])(?![\w/]|[.,]\d)"
+    r"|(?<![\w.,/-])([0-9]{1,9})\s(1/2|[12]/3|[13]/4|[1357]/8)(?![\w/]|[.,]\d)"
 )
 """A fraction in one character, or with a slash after a number: without one, 3/4 may mean two grades."""
 _LIST_GAP = re.compile(r"[\s,;&+x×]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
@@ -93,7 +94,7 @@ class TextFacts:
 
 def _decimal(fraction: re.Match[str]) -> str:
     """A fraction, with the number before it, as a decimal number."""
-    below_one = unicodedata.numeric(fraction[2]) if fraction[2] else int(fraction[4]) / int(fraction[5])
+    below_one = unicodedata.numeric(fraction[2]) if fraction[2] else float(Fraction(fraction[4]))
     return f"{int(fraction[1] or fraction[3] or 0) + round(below_one, 3):.10g}"
 
 
