@@ -22,7 +22,8 @@ from softirr.answers.ratings import Floats, Ints, Ratings, sums, sums_by_code
 from softirr.statistics.chance.expected import Chance, shrinkage
 from softirr.statistics.weights_and_scores import ItemWeights, ScoreDraws
 
-_CERTAIN = 1e-9
+CERTAIN = 1e-9
+"""Distance from 0 or 1 within which a number counts as it."""
 _AT_ONCE = 4_000_000
 """Maximum number of equivalences in a part of the draws."""
 _AT_ONCE_OF_MANY = 1_000_000
@@ -71,7 +72,7 @@ class Draws:
         *noise, sampling = np.random.default_rng(0).standard_normal((3, items.n_draws))
         shares = np.full(len(chance.cohen), 1 / len(chance.cohen))
         errors = np.array([chance.cohen_sum_error(shares), chance.pooled_error])
-        means = np.maximum([float(chance.cohen.mean()), chance.pooled], _CERTAIN)
+        means = np.maximum([float(chance.cohen.mean()), chance.pooled], CERTAIN)
         cohen, pooled = np.maximum(1 + (errors / means)[:, None] * np.array(noise), 0.0)
         fixed = cls.of_weights(ratings, scores, chance, items.weights)
         return replace(fixed, cohen_ratio=cohen, pooled_ratio=pooled, sampling=sampling, floor=-1.0)
@@ -126,7 +127,7 @@ class Draws:
 
     def corrected(self, observed: Floats, expected: Floats) -> Floats:
         """(Po - Pe) / (1 - Pe), not below the floor."""
-        return np.asarray(np.maximum((observed - expected) / np.maximum(1 - expected, _CERTAIN), self.floor))
+        return np.asarray(np.maximum((observed - expected) / np.maximum(1 - expected, CERTAIN), self.floor))
 
     # --- observed agreement -------------------------------------------------------------------------------------------
 
@@ -197,7 +198,7 @@ class Draws:
         """π' S π of two different answers, shape (K,)."""
         comparable = self.ratings.comparable_items
         n = float((self.ratings.per_item[comparable] * self.ratings.weight[comparable]).sum())
-        return (n * self.pooled - 1) / max(n - 1, _CERTAIN)
+        return (n * self.pooled - 1) / max(n - 1, CERTAIN)
 
     @property
     def similarity(self) -> Floats:

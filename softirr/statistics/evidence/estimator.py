@@ -33,7 +33,7 @@ from softirr.statistics.coefficients import registry
 from softirr.statistics.coefficients.definition import Definition, Undefined
 from softirr.statistics.coefficients.intervals import Coefficient, Details, Interval, coefficient_of_draws, unseen_items
 from softirr.statistics.coefficients.registry import ByMeasure
-from softirr.statistics.draws import Draws
+from softirr.statistics.draws import CERTAIN, Draws
 from softirr.statistics.evidence.design import Design
 from softirr.statistics.evidence.fit import Fit
 from softirr.statistics.evidence.known import Judged
@@ -42,7 +42,6 @@ from softirr.statistics.evidence.record import Record
 
 COVERED = tuple(entry.key for entry in registry.DEFINITIONS if entry.audited)
 """The coefficients that judgments correct."""
-_CERTAIN = 1e-9
 _LEAST_CHANCE = 1e-9
 """Added to the measure's equivalence of answers to different items if it finds none of them equivalent."""
 
@@ -117,7 +116,7 @@ class Estimates:
         """Reason why a coefficient is undefined after the judgments, or None."""
         if not self._n_judged:
             return None
-        if float(definition.by_chance(center)[0]) >= 1 - _CERTAIN:
+        if float(definition.by_chance(center)[0]) >= 1 - CERTAIN:
             return Undefined.NO_VARIATION
         return Undefined.NO_PAIR_DEFINED if definition.chance == "cohen" and not center.usable.any() else None
 
@@ -174,7 +173,7 @@ class Estimates:
         details = Details(by_measure.items_only, by_judgments_alone, by_measure.value)
         if by_measure.standard_error is None:  # one item: nothing is known about other items
             return Coefficient(value, judgments=self._n_judged, details=details)
-        if by_measure.standard_error <= _CERTAIN:
+        if by_measure.standard_error <= CERTAIN:
             draws = draws + unseen_items(by_measure, len(draws), seed=0)
         coefficient = coefficient_of_draws(value, draws, floor)
         return replace(coefficient, judgments=self._n_judged, details=details)

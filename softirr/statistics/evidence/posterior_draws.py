@@ -11,7 +11,7 @@ import numpy as np
 from softirr.answers.ratings import Floats, Ints, sums
 from softirr.meaning.measures.arrays import pair_keys
 from softirr.statistics.coefficients.registry import ByMeasure
-from softirr.statistics.draws import Draws
+from softirr.statistics.draws import CERTAIN, Draws
 from softirr.statistics.evidence.fit import SHRINKAGE, Fit
 from softirr.statistics.weights_and_scores import ScoreDraws, number_format
 
@@ -20,7 +20,6 @@ Index = Ints | slice
 _FIXED_FROM = 8
 """Fewest judgments of pairs of the same item for the interval by the judgments alone."""
 _SMALL = 1e-300
-_CERTAIN = 1e-9
 _MOST_COINS = 20_000_000
 """Maximum number of simulated pairs of texts; for more, their normal approximation is used."""
 _LARGEST = 127
@@ -45,7 +44,7 @@ def posterior_value(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Dra
 
 def _of_varied(center: Draws) -> Draws:
     """The value without the rater pairs that agree by chance in any case, which have no kappa."""
-    return replace(center, is_varied=center.is_varied & (center.pair_expected[:, 0] < 1 - _CERTAIN))
+    return replace(center, is_varied=center.is_varied & (center.pair_expected[:, 0] < 1 - CERTAIN))
 
 
 def posterior_draws(fit: Fit, by_measure: ByMeasure, design_index: Index) -> Draws:
