@@ -20,8 +20,8 @@ def target_of(project: Mapping[str, Any]) -> float | None:
 
 def part_of_tasks(project: Mapping[str, Any], field: str) -> str:
     """The word for the parts of a task that a field's coefficients count; empty if they count tasks."""
-    per_region = [control for control in project["controls"] if control.get("per_region")]
-    if is_repeated(field) or any(row["name"] == field and row.get("shows") == "chat" for row in per_region):
+    control: Mapping[str, Any] = next((control for control in project["controls"] if control["name"] == field), {})
+    if is_repeated(field) or (control.get("per_region") and control.get("shows") == "chat"):
         return "turn"
     return "region" if _settings(project).regions == "matched" and field in text_fields(project) else ""
 
