@@ -69,7 +69,7 @@ def test_policy_that_changes_no_pair_changes_nothing(judgments):
 def assert_same(first, second, of_interval=1e-9):
     for name, coefficient in first.items():
         if coefficient.value is not None:
-            assert second[name].value == pytest.approx(coefficient.value, abs=1e-9)
+            assert second[name].value == pytest.approx(coefficient.value, abs=1e-12)
             assert second[name].ci95 == pytest.approx(coefficient.ci95, abs=of_interval)
 
 
